@@ -1,0 +1,51 @@
+"""MCP servers of the modern era from JSON Schema tool definitions, proven on the wire.
+
+The public names are imported on first use: ``import discern_server`` loads neither the SDK nor
+pydantic nor an HTTP library. A new line in the table below is new public API.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from discern_server.handler import Handler, RequestContext, RequestScope
+    from discern_server.result import Diagnostic, DiscernResult, Severity, Step, StepStatus
+
+__version__: Final = "0.1.0"
+
+__all__ = [
+    "Diagnostic",
+    "DiscernResult",
+    "Handler",
+    "RequestContext",
+    "RequestScope",
+    "Severity",
+    "Step",
+    "StepStatus",
+]
+
+_HOME_OF: Final = {
+    "Diagnostic": "discern_server.result",
+    "DiscernResult": "discern_server.result",
+    "Handler": "discern_server.handler",
+    "RequestContext": "discern_server.handler",
+    "RequestScope": "discern_server.handler",
+    "Severity": "discern_server.result",
+    "Step": "discern_server.result",
+    "StepStatus": "discern_server.result",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

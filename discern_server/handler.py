@@ -1,0 +1,66 @@
+"""What a handler is, and what it is told of the request it serves: types alone, without the SDK.
+
+A handler is a callable of two arguments, ``(args, ctx)``: the validated arguments of the call and a
+`RequestContext`. It may be ``async``; a plain function runs in a worker thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, Protocol, TypeAlias
+
+Era: TypeAlias = Literal["modern", "legacy"]
+Transport: TypeAlias = Literal["stdio", "http", "memory"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestScope:
+    """What is known of one request before its server is built.
+
+    Everything in it comes from the request itself, never from an earlier one (basic/index,
+    "statelessness"). What a client says of itself decides nothing: it is for logs.
+
+    Attributes:
+        era: ``modern`` where the request carried its own envelope, ``legacy`` after a handshake.
+        revision: The protocol revision it is served in, such as ``2026-07-28``.
+        transport: What it came over.
+        method: The JSON-RPC method, such as ``tools/call``.
+        client: The client's ``name`` and ``version`` as it gave them, or None.
+        capabilities: The client's capabilities for this request.
+        headers: HTTP request headers by lower-case name; empty where there are none.
+        token: The verified access token, or None.
+    """
+
+    era: Era
+    revision: str
+    transport: Transport
+    method: str
+    client: Mapping[str, Any] | None = None
+    capabilities: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    token: Any = None
+
+
+class RequestContext(Protocol):
+    """What a handler may ask for, and do, while it serves one request."""
+
+    @property
+    def scope(self) -> RequestScope:
+        """What is known of the request."""
+
+    @property
+    def request_id(self) -> str | int:
+        """The JSON-RPC id of the request."""
+
+    @property
+    def state(self) -> Any:
+        """What the lifespan yielded: shared by all requests of the process."""
+
+    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Report progress; silent unless the client asked for it, and for a value that does not grow."""
+
+
+Handler: TypeAlias = Callable[[dict[str, Any], RequestContext], Any]
+"""``(args, ctx)`` to any JSON value, a `DiscernResult`, or an SDK result object; or an awaitable of one."""

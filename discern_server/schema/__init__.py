@@ -1,0 +1,1 @@
+"""JSON Schema alone: dialects, normalising to 2020-12, references, bounds, validating."""

@@ -1,0 +1,1 @@
+"""Where definitions come from: Python callables, OpenAPI documents, folders of JSON Schemas."""

@@ -1,0 +1,1 @@
+"""One HTTP call to the API behind a tool: binding, credentials, retries, limits."""

@@ -1,0 +1,1 @@
+"""The verbs of ``discern``: cores that take plain values and return a `DiscernResult`."""

@@ -1,0 +1,56 @@
+"""The checks, the same here and in CI. Plain ``nox`` runs what a contributor needs before a commit."""
+
+from __future__ import annotations
+
+import nox
+
+nox.needs_version = ">=2025.5"
+nox.options.default_venv_backend = "venv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["lint", "types", "contracts", "tests", "e2e"]
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+CODE = ["discern_server", "tests", "tools", "docs/research", "noxfile.py"]
+
+
+def install_group(session: nox.Session, *names: str) -> None:
+    session.install(*nox.project.dependency_groups(PYPROJECT, *names))
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Format and lint; the legacy entry points are banned here."""
+    install_group(session, "lint")
+    session.run("ruff", "format", "--check", ".")
+    session.run("ruff", "check", ".")
+    session.run("python", "tools/legacy_entry_points.py", *CODE)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the types, strictly."""
+    session.install("-e", ".[test]")
+    install_group(session, "types")
+    session.run("mypy")
+
+
+@nox.session
+def contracts(session: nox.Session) -> None:
+    """Check that imports run one way."""
+    session.install("-e", ".")
+    install_group(session, "contracts")
+    session.run("lint-imports", "--no-cache")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Unit tests."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "pytest", "tests/unit", *session.posargs)
+
+
+@nox.session
+def e2e(session: nox.Session) -> None:
+    """End-to-end tests: real processes, raw JSON-RPC."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "pytest", "tests/e2e", *session.posargs)
