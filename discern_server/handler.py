@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 Era: TypeAlias = Literal["modern", "legacy"]
 Transport: TypeAlias = Literal["stdio", "http", "memory"]
@@ -62,5 +63,34 @@ class RequestContext(Protocol):
         """Report progress; silent unless the client asked for it, and for a value that does not grow."""
 
 
+class Absent(Enum):
+    """The type of `ABSENT`: "there is no value", where null is a value."""
+
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = Absent.ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    """A tool's answer given block by block: for what a JSON value or a `DiscernResult` cannot say.
+
+    Attributes:
+        content: MCP content blocks as JSON objects (server/tools, "tool result"), in order.
+        structured: The structured content, any JSON value (null too), or `ABSENT`.
+        is_error: Whether the answer says that the tool failed.
+        meta: The result's ``_meta``.
+    """
+
+    content: tuple[Mapping[str, Any], ...] = ()
+    structured: Any = ABSENT
+    is_error: bool = False
+    meta: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+
 Handler: TypeAlias = Callable[[dict[str, Any], RequestContext], Any]
-"""``(args, ctx)`` to any JSON value, a `DiscernResult`, or an SDK result object; or an awaitable of one."""
+"""``(args, ctx)`` to any JSON value, a `DiscernResult`, a `ToolOutput`, or an SDK result object; or an awaitable."""
