@@ -1,1 +1,346 @@
-"""The project file: ``discern.toml``."""
+"""The project file, ``discern.toml``: what it may say, and the checked values it says.
+
+A project is a folder with a ``discern.toml``. Loading it reads that one file, checks every key and
+value, and reports all faults at once as a `ProjectError`; it touches nothing that the file names.
+Paths in it are relative to it and stay inside its folder, also through symbolic links. A secret is
+named by reference, `Secret`, and never stands in the file.
+
+A kind of source is a row of `_SOURCE_KINDS`: a function from its ``[[sources]]`` table to its values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import ClassVar, Final, Literal, TypeAlias
+
+from discern_server.result import Diagnostic
+from discern_server.toml import Document, Table, nearest, shortened
+
+FILE_NAME: Final = "discern.toml"
+
+LegacyPolicy: TypeAlias = Literal["reject", "serve"]
+
+
+class ProjectError(Exception):
+    """A project file that cannot be used.
+
+    Attributes:
+        diagnostics: Every fault, in the order of the file.
+    """
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__("; ".join(f"{found.path}: {found.message}" for found in diagnostics))
+        self.diagnostics = diagnostics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerConfig:
+    """``[server]``: who the project's own server says it is, and which clients it serves.
+
+    Attributes:
+        name: Its name, as clients see it.
+        version: Its version, any text.
+        title: Its name for people, or None.
+        instructions: What a model should know before it uses the tools, or None.
+        legacy: Whether clients that open with ``initialize`` are refused or served.
+    """
+
+    name: str
+    version: str
+    title: str | None = None
+    instructions: str | None = None
+    legacy: LegacyPolicy = "reject"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """``[features]``: which of discern's own gated tools ``discern mcp`` offers."""
+
+    map: bool = True
+    accept: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secret:
+    """Where a secret is to be had: exactly one of an environment variable and a file.
+
+    Attributes:
+        env: The variable's name, or None.
+        file: The file, inside the project or absolute (where the machine keeps its secrets), or None.
+    """
+
+    env: str | None = None
+    file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonSource:
+    """``kind = "python"``: typed callables of a module.
+
+    Attributes:
+        module: The module's dotted name.
+        path: The folder it is imported from, put in front of the import path.
+        lifespan: ``module:function`` of an async context manager that handlers need open, or None.
+    """
+
+    module: str
+    path: Path
+    lifespan: str | None = None
+
+    kind: ClassVar = "python"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemasSource:
+    """``kind = "schemas"``: hand-written definitions in a folder.
+
+    Attributes:
+        directory: The folder of JSON files.
+        handlers: The module with a function for each tool name, or None where a host app supplies them.
+        path: The folder `handlers` is imported from, put in front of the import path.
+        lifespan: ``module:function`` of an async context manager that handlers need open, or None.
+    """
+
+    directory: Path
+    handlers: str | None
+    path: Path
+    lifespan: str | None = None
+
+    kind: ClassVar = "schemas"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenApiSource:
+    """``kind = "openapi"``: operations of an HTTP API.
+
+    Attributes:
+        document: The description: a path as text (inside the project), or an ``https://`` URL.
+        base_url: The server that is called, or None for the document's own.
+        include: Which operations: ``METHOD /path/**``, ``tag:NAME``, ``id:OPERATION``; all where empty.
+        exclude: Which not, in the same words.
+        credentials: For each security scheme, its secret or the secrets of its parts.
+    """
+
+    document: str
+    base_url: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    credentials: Mapping[str, Secret | Mapping[str, Secret]] = field(default_factory=lambda: MappingProxyType({}))
+
+    kind: ClassVar = "openapi"
+
+
+SourceConfig: TypeAlias = PythonSource | SchemasSource | OpenApiSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A project: its folder and what its file says."""
+
+    root: Path
+    server: ServerConfig
+    features: Features = field(default_factory=Features)
+    sources: tuple[SourceConfig, ...] = ()
+
+    @property
+    def schemas(self) -> Path:
+        """The folder of generated definitions."""
+        return self.root / "schemas"
+
+    @staticmethod
+    def find(start: Path) -> Path | None:
+        """The nearest folder at or above `start` that holds a project file, or None."""
+        start = start.resolve()
+        return next((folder for folder in (start, *start.parents) if (folder / FILE_NAME).is_file()), None)
+
+    @staticmethod
+    def load(root: Path) -> Project:
+        """Read and check the project file in the folder `root`.
+
+        Raises:
+            FileNotFoundError: There is none: the folder is not a project.
+            ProjectError: It cannot be read, or says something that cannot be meant; with every fault.
+        """
+        root = root.resolve()
+        document = Document(_text_of(root / FILE_NAME), FILE_NAME)
+        project = _read_project(document.root, root)
+        if document.faults:
+            raise ProjectError(document.faults)
+        return project
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error.strerror or str(error)
+        fault = Diagnostic(rule="project.unreadable", message=f"cannot be read: {reason}", path=FILE_NAME)
+        raise ProjectError((fault,)) from error
+
+
+# --- from tables to values ----------------------------------------------------------------------------
+
+
+def _read_project(table: Table, root: Path) -> Project:
+    project = Project(
+        root=root,
+        server=_read_server(table.table("server")),
+        features=_read_features(table.table("features")),
+        sources=tuple(source for entry in table.tables("sources") if (source := _read_source(entry, root)) is not None),
+    )
+    table.close()
+    return project
+
+
+def _read_server(table: Table) -> ServerConfig:
+    return ServerConfig(
+        name=table.required_string("name"),
+        version=table.required_string("version"),
+        title=table.string("title"),
+        instructions=table.string("instructions"),
+        legacy="serve" if table.choice("legacy", ("reject", "serve"), default="reject") == "serve" else "reject",
+    )
+
+
+def _read_features(table: Table) -> Features:
+    return Features(map=table.boolean("map", default=True), accept=table.boolean("accept", default=True))
+
+
+def _read_source(table: Table, root: Path) -> SourceConfig | None:
+    kind = table.required_string("kind")
+    read = _SOURCE_KINDS.get(kind)
+    if read is not None:
+        return read(table, root)
+    table.knows_all()
+    if kind:
+        listed = ", ".join(f'"{known}"' for known in _SOURCE_KINDS)
+        guess = nearest(kind, _SOURCE_KINDS)
+        fix = f'did you mean "{guess}"?' if guess else f"one of {listed}"
+        table.report("kind", "toml.value", f"there is no kind of source {shortened(kind)}", fix)
+    return None
+
+
+def _read_python(table: Table, root: Path) -> PythonSource:
+    return PythonSource(
+        module=_module(table, "module", required=True) or "",
+        path=_path(table, "path", root),
+        lifespan=_reference(table, "lifespan"),
+    )
+
+
+def _read_schemas(table: Table, root: Path) -> SchemasSource:
+    table.required_string("directory")
+    return SchemasSource(
+        directory=_path(table, "directory", root),
+        handlers=_module(table, "handlers"),
+        path=_path(table, "path", root),
+        lifespan=_reference(table, "lifespan"),
+    )
+
+
+def _read_openapi(table: Table, root: Path) -> OpenApiSource:
+    document = table.required_string("document")
+    if document and not document.startswith("https://"):
+        _path(table, "document", root)
+    return OpenApiSource(
+        document=document,
+        base_url=_url(table, "base_url"),
+        include=table.strings("include"),
+        exclude=table.strings("exclude"),
+        credentials=_credentials(table.table("credentials"), root),
+    )
+
+
+_SOURCE_KINDS: Final[Mapping[str, Callable[[Table, Path], SourceConfig]]] = {
+    "python": _read_python,
+    "schemas": _read_schemas,
+    "openapi": _read_openapi,
+}
+
+
+# --- single values ------------------------------------------------------------------------------------
+
+_DOTTED_NAME: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_USER_INFO: Final = re.compile(r"^[a-z][a-z0-9+.-]*://[^/?#]*@", re.IGNORECASE)
+
+
+def _module(table: Table, name: str, *, required: bool = False) -> str | None:
+    value = table.required_string(name) if required else table.string(name)
+    if value and not _DOTTED_NAME.fullmatch(value):
+        table.report(
+            name, "toml.value", f"{shortened(value)} is no module name", 'write it as in "import billing.tools"'
+        )
+    return value
+
+
+def _reference(table: Table, name: str) -> str | None:
+    value = table.string(name)
+    if value is not None:
+        module, _, function = value.partition(":")
+        if not (_DOTTED_NAME.fullmatch(module) and function.isidentifier()):
+            fix = 'write "module:function", such as "billing.app:pool"'
+            table.report(name, "toml.value", f"{shortened(value)} names no function", fix)
+    return value
+
+
+def _path(table: Table, name: str, root: Path) -> Path:
+    """The path `name`, relative to the file and inside its folder; the folder itself where it is absent."""
+    value = table.string(name) or "."
+    path = (root / value).resolve()
+    if Path(value).is_absolute():
+        table.report(
+            name, "project.path", f"{shortened(value)} is an absolute path", f"write it relative to {FILE_NAME}"
+        )
+    elif not path.is_relative_to(root):
+        fix = f"name something at or below the folder of {FILE_NAME}"
+        table.report(name, "project.path", f"{shortened(value)} leads out of the project", fix)
+    return path
+
+
+def _url(table: Table, name: str) -> str | None:
+    value = table.string(name)
+    if value and _USER_INFO.match(value):
+        fix = "name the credential under credentials, as { env = ... }"
+        table.report(name, "project.secret", f"{name} holds a user name or password", fix)
+    elif value and not re.match(r"https?://[^/]", value):
+        table.report(name, "toml.value", f"{shortened(value)} is no http or https URL", 'write "https://..."')
+    return value
+
+
+def _credentials(table: Table, root: Path) -> Mapping[str, Secret | Mapping[str, Secret]]:
+    """``credentials``: ``SCHEME = { env = ... }``, or a table of such for a scheme in several parts."""
+    found: dict[str, Secret | Mapping[str, Secret]] = {}
+    for scheme in table.names:
+        entry = _reference_table(table, scheme)
+        if entry is None:
+            continue
+        if not entry.names or entry.has("env") or entry.has("file"):
+            found[scheme] = _secret(entry, root)
+        else:
+            parts = ((part, _reference_table(entry, part)) for part in entry.names)
+            found[scheme] = MappingProxyType({part: _secret(inner, root) for part, inner in parts if inner})
+    return MappingProxyType(found)
+
+
+def _reference_table(table: Table, name: str) -> Table | None:
+    """The table `name`, or None for a literal in its place, which is reported without repeating it."""
+    if isinstance(table.value(name), dict):
+        return table.table(name)
+    fix = f'name where it is kept: {name} = {{ env = "NAME_OF_VARIABLE" }}'
+    table.report(name, "project.secret", f"{name} is a literal; secrets do not stand in {FILE_NAME}", fix)
+    return None
+
+
+def _secret(table: Table, root: Path) -> Secret:
+    env, file = table.string("env"), table.string("file")
+    if (env is None) == (file is None):
+        place = str(table.place[-1])
+        fix = 'write { env = "NAME_OF_VARIABLE" } or { file = "path" }'
+        table.document.report(table.place, "project.secret", f"{place} names no variable or file, or both", fix)
+    return Secret(env=env, file=None if file is None else root / file)
