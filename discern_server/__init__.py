@@ -10,13 +10,17 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from discern_server.catalog import Catalog, CatalogError, ToolDefinition
     from discern_server.handler import Handler, RequestContext, RequestScope
-    from discern_server.result import Diagnostic, DiscernResult, Severity, Step, StepStatus
+    from discern_server.result import Diagnostic, DiscernError, DiscernResult, Severity, Step, StepStatus
 
 __version__: Final = "0.1.0"
 
 __all__ = [
+    "Catalog",
+    "CatalogError",
     "Diagnostic",
+    "DiscernError",
     "DiscernResult",
     "Handler",
     "RequestContext",
@@ -24,10 +28,14 @@ __all__ = [
     "Severity",
     "Step",
     "StepStatus",
+    "ToolDefinition",
 ]
 
 _HOME_OF: Final = {
+    "Catalog": "discern_server.catalog",
+    "CatalogError": "discern_server.catalog",
     "Diagnostic": "discern_server.result",
+    "DiscernError": "discern_server.result",
     "DiscernResult": "discern_server.result",
     "Handler": "discern_server.handler",
     "RequestContext": "discern_server.handler",
@@ -35,6 +43,7 @@ _HOME_OF: Final = {
     "Severity": "discern_server.result",
     "Step": "discern_server.result",
     "StepStatus": "discern_server.result",
+    "ToolDefinition": "discern_server.catalog",
 }
 
 

@@ -9,7 +9,7 @@ Nothing here reads, writes or prints.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
@@ -43,6 +43,21 @@ class Diagnostic:
     path: str | None = None
     line: int | None = None
     fix: str | None = None
+
+
+class DiscernError(Exception):
+    """Base of the errors that report findings: all of them at once, in the order of what was looked at."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(map(_one_line, self.diagnostics)))
+
+
+def _one_line(diagnostic: Diagnostic) -> str:
+    line = f" (line {diagnostic.line})" if diagnostic.line is not None else ""
+    place = f"{diagnostic.path}{line}: " if diagnostic.path else ""
+    fix = f" ({diagnostic.fix})" if diagnostic.fix else ""
+    return f"{place}{diagnostic.message} [{diagnostic.rule}]{fix}"
 
 
 class StepStatus(StrEnum):

@@ -1,0 +1,289 @@
+"""From a `Failure` of an engine to a `Diagnostic` that a model or a person can act on.
+
+The words are ours, so that both engines say the same and a secret never reaches a message: a value is
+shown shortened, an object or array never by its contents, and a value that the schema marks
+``writeOnly`` or ``format: password`` not at all.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from discern_server.result import Diagnostic
+from discern_server.schema.engines import Failure
+from discern_server.schema.pointer import pointer
+
+SHOWN_CHARACTERS: Final = 60
+"""How much of a value a message quotes."""
+
+SHOWN_CHOICES: Final = 12
+"""How many choices (of an enum, of known properties) a message lists."""
+
+Hides: TypeAlias = Callable[[Failure], bool]
+"""Says of a failure whether the value it is about must stay secret."""
+
+
+def explain(failures: Iterable[Failure], hides: Hides) -> Iterator[Diagnostic]:
+    """One diagnostic or more for each failure: an alternative that was missed brings its own along."""
+    for failure in failures:
+        if failure.branches:
+            yield from _explain_alternatives(failure, hides)
+        else:
+            yield from _explain_one(failure, hides)
+
+
+def _explain_one(failure: Failure, hides: Hides) -> Iterator[Diagnostic]:
+    shown = "a value that is kept secret" if hides(failure) else show(failure.instance)
+    if failure.note:
+        yield _diagnostic(failure, f"{shown} cannot be checked: {failure.note}", None)
+    elif failure.keyword in _UNKNOWN_PROPERTIES and failure.names:
+        for name in failure.names:
+            yield _diagnostic(failure, f"{_quote(name)} is not a known property", _rename(name, failure), name)
+    elif failure.of_name:
+        message, _ = _sentence(failure, shown)
+        yield _diagnostic(failure, f"not a good property name: {message}", None, failure.instance)
+    else:
+        yield _diagnostic(failure, *_sentence(failure, shown))
+
+
+def _diagnostic(failure: Failure, message: str, fix: str | None, name: str | None = None) -> Diagnostic:
+    place = failure.instance_path if name is None else (*failure.instance_path, name)
+    return Diagnostic(rule=failure.keyword, message=message, path=pointer(place), fix=fix)
+
+
+# --- one sentence for each keyword ----------------------------------------------------------------------
+
+_Sentence: TypeAlias = tuple[str, str | None]
+_UNKNOWN_PROPERTIES: Final = ("additionalProperties", "unevaluatedProperties")
+
+
+def _sentence(failure: Failure, shown: str) -> _Sentence:
+    special = _SPECIAL.get(failure.keyword)
+    if special:
+        return special(failure, shown)
+    plain = _PLAIN.get(failure.keyword)
+    if plain:
+        message, fix = plain
+        value = _short(failure.value)
+        return message.format(shown=shown, value=value), fix.format(value=value)
+    return f"{shown} does not satisfy {_quote(failure.keyword)}", None
+
+
+def _type(failure: Failure, shown: str) -> _Sentence:
+    wanted = [failure.value] if isinstance(failure.value, str) else list(failure.value)
+    return f"expected {_any_of(wanted)}, got {shown}", _other_type(failure.instance, wanted)
+
+
+def _other_type(instance: Any, wanted: list[str]) -> str | None:
+    """The mend for the usual slips: a number or an object given as text, null for nothing."""
+    if instance is None:
+        return "leave it out, or give a value"
+    if not isinstance(instance, str):
+        return None
+    try:
+        meant = json.loads(instance)
+    except ValueError:
+        return None
+    kind = type_name(meant)
+    if kind in wanted or (kind == "integer" and "number" in wanted):
+        return f"give the {kind} itself, not text that holds it"
+    return None
+
+
+def _required(failure: Failure, shown: str) -> _Sentence:  # noqa: ARG001 - the shape of all sentences
+    name = failure.names[0] if failure.names else ""
+    return f"{_quote(name)} is missing", f"add {_quote(name)}{_described(name, failure)}"
+
+
+def _described(name: str, failure: Failure) -> str:
+    properties = (failure.parent or {}).get("properties")
+    schema = properties.get(name) if isinstance(properties, Mapping) else None
+    if not isinstance(schema, Mapping):
+        return ""
+    kind = schema.get("type")
+    kinds = [kind] if isinstance(kind, str) else [k for k in kind or () if isinstance(k, str)]
+    text = schema.get("description")
+    words = [_any_of(kinds)] if kinds else []
+    words += [_cut(text, SHOWN_CHARACTERS)] if isinstance(text, str) and text else []
+    return f" ({'; '.join(words)})" if words else ""
+
+
+def _enum(failure: Failure, shown: str) -> _Sentence:
+    choices = [_short(choice) for choice in failure.value]
+    near = difflib.get_close_matches(_short(failure.instance), choices, 1)
+    return f"{shown} is not one of {_listed(choices)}", f"use {near[0]}" if near else None
+
+
+def _const(failure: Failure, shown: str) -> _Sentence:
+    return f"{shown} is not {_short(failure.value)}", f"use {_short(failure.value)}"
+
+
+def _nothing_allowed(failure: Failure, shown: str) -> _Sentence:  # noqa: ARG001 - the shape of all sentences
+    return "nothing is allowed here", "leave it out"
+
+
+_SPECIAL: Final[Mapping[str, Callable[[Failure, str], _Sentence]]] = {
+    "type": _type,
+    "required": _required,
+    "dependentRequired": _required,
+    "enum": _enum,
+    "const": _const,
+    "false": _nothing_allowed,
+}
+
+_PLAIN: Final[Mapping[str, tuple[str, str]]] = {
+    "minimum": ("{shown} is less than {value}", "give {value} or more"),
+    "maximum": ("{shown} is more than {value}", "give {value} or less"),
+    "exclusiveMinimum": ("{shown} is not more than {value}", "give more than {value}"),
+    "exclusiveMaximum": ("{shown} is not less than {value}", "give less than {value}"),
+    "multipleOf": ("{shown} is not a multiple of {value}", "give a multiple of {value}"),
+    "minLength": ("{shown} is too short", "give at least {value} characters"),
+    "maxLength": ("{shown} is too long", "give at most {value} characters"),
+    "pattern": ("{shown} does not match the pattern {value}", "give text that matches {value}"),
+    "format": ("{shown} is not of the format {value}", "give text in the format {value}"),
+    "minItems": ("{shown} has too few items", "give at least {value}"),
+    "maxItems": ("{shown} has too many items", "give at most {value}"),
+    "uniqueItems": ("{shown} holds the same item twice", "give each item once"),
+    "contains": ("{shown} has no item of the kind that must be there", "add such an item"),
+    "minContains": ("{shown} has too few items of the kind that must be there", "give at least {value} of them"),
+    "maxContains": ("{shown} has too many items of one kind", "give at most {value} of them"),
+    "minProperties": ("{shown} has too few properties", "give at least {value}"),
+    "maxProperties": ("{shown} has too many properties", "give at most {value}"),
+    "unevaluatedItems": ("{shown} has more items than are described", "leave out the last ones"),
+    "not": ("{shown} is of a kind that is not allowed here", "give a value of another kind"),
+}
+
+
+def _rename(name: str, failure: Failure) -> str:
+    properties = (failure.parent or {}).get("properties")
+    known = list(properties) if isinstance(properties, Mapping) else []
+    near = difflib.get_close_matches(name, known, 1)
+    if near:
+        return f"did you mean {_quote(near[0])}?"
+    return f"leave it out; known are {_listed([_quote(k) for k in known])}" if known else "leave it out"
+
+
+# --- alternatives -----------------------------------------------------------------------------------------
+
+
+def _explain_alternatives(failure: Failure, hides: Hides) -> Iterator[Diagnostic]:
+    matching = [index for index, branch in enumerate(failure.branches) if not branch]
+    if matching:
+        listed = " and ".join(_alternative(failure, index) for index in matching)
+        yield _diagnostic(failure, f"matches {listed}; exactly one is allowed", "make it match only one of them")
+        return
+    types = _types_of_all(failure)
+    if types:
+        shown = "a value that is kept secret" if hides(failure) else show(failure.instance)
+        message = f"expected {_any_of(types)}, got {shown}"
+        yield _diagnostic(failure, message, _other_type(failure.instance, types))
+        return
+    index = min(range(len(failure.branches)), key=lambda index: _distance(failure, failure.branches[index]))
+    count = len(failure.branches)
+    message = f"matches none of the {count} alternatives" if count > 1 else "does not match"
+    yield _diagnostic(failure, f"{message}; {_alternative(failure, index)} comes closest", None)
+    yield from explain(failure.branches[index], hides)
+
+
+def _types_of_all(failure: Failure) -> list[str]:
+    """The types the alternatives ask for, where each failed by nothing but the type of the value itself."""
+    types: list[str] = []
+    for branch in failure.branches:
+        if len(branch) != 1 or branch[0].keyword != "type" or branch[0].instance_path != failure.instance_path:
+            return []
+        value = branch[0].value
+        types += [value] if isinstance(value, str) else value
+    return list(dict.fromkeys(types))
+
+
+def _distance(failure: Failure, branch: tuple[Failure, ...]) -> tuple[int, int]:
+    """How far an alternative is off: first the telling failures, then their number.
+
+    The wrong type of the value itself, or a wrong constant in one of its members (the usual tag of a
+    union), says that the alternative was not meant at all.
+    """
+    here = len(failure.instance_path)
+    telling = sum(
+        (cause.keyword == "type" and len(cause.instance_path) == here) * 2
+        + (cause.keyword in ("const", "enum") and len(cause.instance_path) <= here + 1)
+        for cause in branch
+    )
+    return telling, len(branch)
+
+
+def _alternative(failure: Failure, index: int) -> str:
+    schema = failure.value[index] if isinstance(failure.value, list) else None
+    title = None
+    if isinstance(schema, Mapping):
+        title = schema.get("title") or str(schema.get("$ref", "")).rpartition("/")[2]
+    number = f"alternative {index + 1}"
+    return f"{number} ({_cut(title, SHOWN_CHARACTERS)})" if isinstance(title, str) and title else number
+
+
+# --- words --------------------------------------------------------------------------------------------------
+
+
+def type_name(value: Any) -> str:
+    """The JSON Schema name of a value's type; ``integer`` also for 1.0, as the specification has it."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case int():
+            return "integer"
+        case float():
+            return "integer" if value.is_integer() else "number"
+        case list() | tuple():
+            return "array"
+        case _:
+            return "object"
+
+
+def show(value: Any) -> str:
+    """A value in a message: scalars as JSON, shortened; of objects and arrays only their size."""
+    if isinstance(value, Mapping):
+        return f"an object with {_count(len(value), 'property', 'properties')}"
+    if isinstance(value, list | tuple):
+        return f"an array of {_count(len(value), 'item', 'items')}"
+    if isinstance(value, str) or value is None or isinstance(value, bool):
+        return _short(value)
+    return f"the number {_short(value)}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str):
+        return _quote(value)
+    try:
+        return _cut(json.dumps(value, ensure_ascii=False), SHOWN_CHARACTERS)
+    except (TypeError, ValueError, RecursionError):
+        return f"a value of type {type(value).__name__}"
+
+
+def _quote(text: str) -> str:
+    return json.dumps(_cut(text, SHOWN_CHARACTERS), ensure_ascii=not text.isprintable())
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _listed(words: list[str]) -> str:
+    rest = len(words) - SHOWN_CHOICES
+    return ", ".join(words[:SHOWN_CHOICES]) + (f" and {rest} more" if rest > 0 else "")
+
+
+_ARTICLE: Final = {"object": "an object", "array": "an array", "integer": "an integer", "null": "null"}
+
+
+def _any_of(types: list[str]) -> str:
+    return " or ".join(_ARTICLE.get(name, f"a {name}") for name in types)
