@@ -2,6 +2,7 @@
 
     WireError
     ├── StartError          the command did not start
+    ├── ConnectError        the address could not be reached
     ├── SendError           the server no longer reads
     └── AnswerError         nothing fitting came
         ├── SilenceError    not within the time
@@ -30,6 +31,15 @@ class StartError(WireError):
         self.reason = reason
 
 
+class ConnectError(WireError):
+    """The address could not be reached: refused, unknown host, no trust in its certificate."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"cannot connect to {url}: {reason}")
+        self.url = url
+        self.reason = reason
+
+
 class SendError(WireError):
     """The server closed its input, or did not read it within the time."""
 
@@ -52,18 +62,23 @@ class SilenceError(AnswerError):
 
 
 class EndedError(AnswerError):
-    """The server's output ended; `exit_code` is the process's where it is known (negative: a signal)."""
+    """The server's output ended first.
 
-    def __init__(self, exit_code: int | None = None) -> None:
-        ended = "is still running" if exit_code is None else f"exited with code {exit_code}"
-        super().__init__(f"the output ended without an answer; the process {ended}")
+    Attributes:
+        exit_code: The process's, where there is one and it is known (negative: a signal).
+    """
+
+    def __init__(self, exit_code: int | None = None, reason: str | None = None) -> None:
+        if reason is None:
+            reason = "the process is still running" if exit_code is None else f"exit code {exit_code}"
+        super().__init__(f"the output ended without an answer ({reason})")
         self.exit_code = exit_code
 
 
 class TooMuchError(AnswerError):
-    """The server wrote more than the limit of one line, or of the whole output, allows."""
+    """The server wrote more than the limits allow: of one line, one HTTP body, or the whole output."""
 
-    def __init__(self, what: Literal["line", "output"], limit_bytes: int) -> None:
+    def __init__(self, what: Literal["line", "output", "body"], limit_bytes: int) -> None:
         super().__init__(f"the server's {what} exceeds {limit_bytes} bytes")
         self.what = what
         self.limit_bytes = limit_bytes

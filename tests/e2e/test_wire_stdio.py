@@ -214,7 +214,7 @@ except BrokenPipeError:
 
 def test_the_transcript_shows_the_whole_exchange():
     with python("import sys; print('hi', file=sys.stderr, flush=True)\n" + ECHO) as server:
-        server.wait_for_stderr("hi")
+        server.wait_for_stderr("hi\n")
         server.ask(request("a"))
         server.close_stdin()
         server.wait()
