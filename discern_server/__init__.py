@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from discern_server.catalog import Catalog, CatalogError, ToolDefinition
     from discern_server.handler import Handler, RequestContext, RequestScope
     from discern_server.result import Diagnostic, DiscernError, DiscernResult, Severity, Step, StepStatus
+    from discern_server.sources.tool import tool
 
 __version__: Final = "0.1.0"
 
@@ -29,6 +30,7 @@ __all__ = [
     "Step",
     "StepStatus",
     "ToolDefinition",
+    "tool",
 ]
 
 _HOME_OF: Final = {
@@ -44,6 +46,7 @@ _HOME_OF: Final = {
     "Step": "discern_server.result",
     "StepStatus": "discern_server.result",
     "ToolDefinition": "discern_server.catalog",
+    "tool": "discern_server.sources.tool",
 }
 
 
