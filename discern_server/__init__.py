@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from discern_server.catalog import Catalog, CatalogError, ToolDefinition
-    from discern_server.handler import Handler, RequestContext, RequestScope
+    from discern_server.handler import Handler, RequestContext, RequestScope, ToolOutput
+    from discern_server.protocol.factory import ServerFactory
+    from discern_server.protocol.stdio import serve_stdio, serve_stdio_async
+    from discern_server.protocol.surface import CacheHint, Surface
     from discern_server.result import Diagnostic, DiscernError, DiscernResult, Severity, Step, StepStatus
-    from discern_server.sources.tool import tool
 
 __version__: Final = "0.1.0"
 
 __all__ = [
+    "CacheHint",
     "Catalog",
     "CatalogError",
     "Diagnostic",
@@ -26,14 +29,19 @@ __all__ = [
     "Handler",
     "RequestContext",
     "RequestScope",
+    "ServerFactory",
     "Severity",
     "Step",
     "StepStatus",
+    "Surface",
     "ToolDefinition",
-    "tool",
+    "ToolOutput",
+    "serve_stdio",
+    "serve_stdio_async",
 ]
 
 _HOME_OF: Final = {
+    "CacheHint": "discern_server.protocol.surface",
     "Catalog": "discern_server.catalog",
     "CatalogError": "discern_server.catalog",
     "Diagnostic": "discern_server.result",
@@ -42,11 +50,15 @@ _HOME_OF: Final = {
     "Handler": "discern_server.handler",
     "RequestContext": "discern_server.handler",
     "RequestScope": "discern_server.handler",
+    "ServerFactory": "discern_server.protocol.factory",
     "Severity": "discern_server.result",
     "Step": "discern_server.result",
     "StepStatus": "discern_server.result",
+    "Surface": "discern_server.protocol.surface",
     "ToolDefinition": "discern_server.catalog",
-    "tool": "discern_server.sources.tool",
+    "ToolOutput": "discern_server.handler",
+    "serve_stdio": "discern_server.protocol.stdio",
+    "serve_stdio_async": "discern_server.protocol.stdio",
 }
 
 

@@ -223,7 +223,7 @@ def render_text(result: DiscernResult, *, color: bool = False) -> str:
     """
     paint = _paint if color else _plain
     headline = result.message or ("ok" if result.ok else result.error or "failed")
-    blocks = [[paint(f"discern {result.verb}: ", "dim") + paint(_clean(headline), "ok" if result.ok else "error")]]
+    blocks = [[paint(f"{result.verb}: ", "dim") + paint(_clean(headline), "ok" if result.ok else "error")]]
     if result.diagnostics:
         blocks.append([line for diagnostic in result.diagnostics for line in _diagnostic_lines(diagnostic, paint)])
     steps = result.plan if result.plan is not None else result.steps

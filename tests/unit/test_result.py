@@ -108,7 +108,7 @@ def test_text_shows_message_findings_steps_data_and_hints():
         hints=("discern accept",),
     )
     assert render_text(result) == (
-        "discern check: 1 error\n"
+        "check: 1 error\n"
         "\n"
         "error definition.name  a.json#/name (line 2)\n"
         "  bad name\n"

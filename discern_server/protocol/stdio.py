@@ -1,0 +1,349 @@
+"""Serving over standard input and output, for a process that an agent spawned.
+
+The story of a connection: lines come in, the SDK frames and parses them, its dispatcher starts a task for each
+request, and `_Connection` answers it from a server that was built for it. What surrounds that is ours, on
+the SDK's public seams: the event loop's own pipes (`pipes`), a window of open requests (`window`), the era policy
+(`eras`), and an orderly end:
+
+- the client closes its end: what was read is answered, then the process exits with 0;
+- SIGTERM or SIGINT: reading stops, what is open is answered, the process exits with 143 or 130; a second
+  signal ends it at once;
+- the client stops reading for good (its end is closed): the process exits.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import anyio
+from mcp.server.connection import Connection, NotifyOnlyOutbound
+from mcp.server.runner import ServerRunner, aclose_shielded, modern_error_data, serve_one
+from mcp.server.stdio import stdio_server
+from mcp.shared.dispatcher import DispatchContext
+from mcp.shared.exceptions import MCPError
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.message import MessageMetadata, ServerMessageMetadata, SessionMessage
+from mcp.shared.transport_context import TransportContext
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
+
+from discern_server.handler import Era, RequestScope
+from discern_server.protocol import eras
+from discern_server.protocol.factory import ServerFactory
+from discern_server.protocol.pipes import OVERLONG, LineReader, LineWriter, native_stdio
+from discern_server.protocol.window import ReadStream, Window, WindowedRead, WindowedWrite, WriteStream
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_MAX_IN_FLIGHT: Final = 256
+DEFAULT_MAX_LINE_BYTES: Final = 64 << 20
+DEFAULT_DRAIN_TIMEOUT_S: Final = 1.5
+"""Below the two seconds that the SDK's client waits, after it has closed its end, before it ends the process."""
+_BLOCKED_READ_S: Final = 0.5
+
+
+def serve_stdio(
+    factory: ServerFactory,
+    *,
+    legacy: eras.LegacyPolicy = "reject",
+    max_in_flight: int = DEFAULT_MAX_IN_FLIGHT,
+    max_line_bytes: int = DEFAULT_MAX_LINE_BYTES,
+    drain_timeout_s: float = DEFAULT_DRAIN_TIMEOUT_S,
+) -> None:
+    """Serve `factory` over this process's standard input and output until the client leaves.
+
+    Standard output carries MCP and nothing else: what handlers and their children print goes to
+    standard error, also after this returns, since a thread may be left behind.
+
+    Args:
+        factory: What to serve: one fresh server for each request.
+        legacy: Whether clients of the handshake revisions are refused or served too.
+        max_in_flight: How many requests may be open before reading pauses.
+        max_line_bytes: A longer line is refused with an error and costs nothing else.
+        drain_timeout_s: How long, in seconds, requests may still run once the client has closed its end.
+
+    Raises:
+        SystemExit: With 143 after SIGTERM, 130 after SIGINT.
+    """
+    gc.collect()
+    gc.freeze()  # what was imported lives as long as the process: no need to look through it again
+    status = anyio.run(
+        lambda: _serve(
+            factory,
+            _Options(legacy, max_in_flight, max_line_bytes, drain_timeout_s),
+            restore_stdout=False,
+        )
+    )
+    if status:
+        raise SystemExit(status)
+
+
+async def serve_stdio_async(
+    factory: ServerFactory,
+    *,
+    legacy: eras.LegacyPolicy = "reject",
+    max_in_flight: int = DEFAULT_MAX_IN_FLIGHT,
+    max_line_bytes: int = DEFAULT_MAX_LINE_BYTES,
+    drain_timeout_s: float = DEFAULT_DRAIN_TIMEOUT_S,
+) -> int:
+    """As `serve_stdio`, in an event loop that is there already; standard output is restored at the end.
+
+    Returns:
+        The exit status that the process should end with: 0, or 128 plus the signal.
+    """
+    options = _Options(legacy, max_in_flight, max_line_bytes, drain_timeout_s)
+    return await _serve(factory, options, restore_stdout=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    legacy: eras.LegacyPolicy
+    max_in_flight: int
+    max_line_bytes: int
+    drain_timeout_s: float
+
+    def __post_init__(self) -> None:
+        if self.legacy not in ("reject", "serve"):
+            raise ValueError(f'legacy must be "reject" or "serve", got {self.legacy!r}')
+        if self.max_in_flight < 1:
+            raise ValueError(f"max_in_flight must be at least 1, got {self.max_in_flight}")
+
+
+async def _serve(factory: ServerFactory, options: _Options, *, restore_stdout: bool) -> int:
+    if sys.stdin is not None and sys.stdin.isatty():
+        _greet()
+    signals = _Signals()
+    async with factory.lifespan() as state:
+        with anyio.CancelScope() as client_reads:
+            pipes = native_stdio(
+                max_line_bytes=options.max_line_bytes, on_broken=client_reads.cancel, restore_stdout=restore_stdout
+            )
+            async with pipes as (reader, writer):
+                await _serve_client(factory, state, options, signals, reader, writer)
+    return signals.status
+
+
+async def _serve_client(
+    factory: ServerFactory,
+    state: Any,
+    options: _Options,
+    signals: _Signals,
+    reader: LineReader | None,
+    writer: LineWriter | None,
+) -> None:
+    # Typed as anyio's files; all that the SDK asks of them is to be iterated, written and flushed.
+    async with stdio_server(cast("Any", reader), cast("Any", writer)) as (read, write):
+        connection = _Connection(factory, state, options, reader, read, write)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(signals.watch, connection.stop)
+            await connection.run()
+            tasks.cancel_scope.cancel()
+        if signals.status and reader is None:
+            _exit_before_long(signals.status)
+
+
+class _Signals:
+    """SIGTERM and SIGINT: the first asks for an orderly end, the second ends the process at once.
+
+    Attributes:
+        status: The exit status that the signal asks for; 0 while there was none.
+    """
+
+    def __init__(self) -> None:
+        self.status = 0
+
+    async def watch(self, stop: Callable[[], None]) -> None:
+        """Call `stop` at the first; watch until cancelled.
+
+        Outside the main thread, and on Windows, signals are left alone.
+        """
+        if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+            return
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
+            async for number in received:
+                if self.status:
+                    os._exit(128 + number)
+                self.status = 128 + number
+                stop()
+
+
+def _exit_before_long(status: int) -> None:
+    """End the process although a thread is blocked in a read, which nothing can interrupt."""
+    deadline = threading.Timer(_BLOCKED_READ_S, os._exit, (status,))
+    deadline.daemon = True
+    deadline.start()
+
+
+def _greet() -> None:
+    sys.stderr.write(
+        "This is an MCP server: it waits for JSON-RPC messages on standard input, one a line.\n"
+        "It is meant to be started by an agent. To connect one, give the agent this command as a stdio server;\n"
+        "to see what it speaks, run: discern era -- <this command>. Ctrl-D or Ctrl-C ends it.\n"
+    )
+    sys.stderr.flush()
+
+
+# --- one connection ---------------------------------------------------------------------------------
+
+
+class _Connection:
+    """Answers each request of one client from a fresh server."""
+
+    def __init__(
+        self,
+        factory: ServerFactory,
+        state: Any,
+        options: _Options,
+        reader: LineReader | None,
+        read: ReadStream,
+        write: WriteStream,
+    ) -> None:
+        self._factory = factory
+        self._state = state
+        self._options = options
+        self._reader = reader
+        window = Window(options.max_in_flight, options.drain_timeout_s)
+        self._read = WindowedRead(
+            read,
+            window,
+            can_send_request=lambda request: self._is_legacy(request.method, request.params),
+            input_ended=lambda: reader is not None and reader.at_end,
+        )
+        self._write = WindowedWrite(write, window)
+        self._dispatcher = JSONRPCDispatcher(
+            cast("Any", self._read),
+            self._write,
+            transport_builder=_transport,
+            # The handshake is answered before the next message is looked at: clients pipeline behind it.
+            inline_methods=frozenset({"initialize"}) if options.legacy == "serve" else frozenset(),
+            on_stream_exception=self._on_unreadable,
+        )
+        self._outbound = NotifyOnlyOutbound(self._dispatcher)
+        self._legacy: Connection | None = None
+        self._logged_eras: set[Era] = set()
+
+    async def run(self) -> None:
+        """Serve until the input has ended and what was read is answered."""
+        try:
+            await self._dispatcher.run(self._on_request, self._on_notify)
+        finally:
+            if self._legacy is not None:
+                await aclose_shielded(self._legacy)
+
+    def stop(self) -> None:
+        """End the input here; what was taken from it is still answered."""
+        if self._reader is not None:
+            self._reader.stop()
+        self._read.stop()
+
+    def _is_legacy(self, method: str, params: Mapping[str, Any] | None) -> bool:
+        return self._options.legacy == "serve" and not eras.is_modern(method, params)
+
+    async def _on_request(
+        self, dctx: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        try:
+            if self._is_legacy(method, params):
+                return await self._serve_legacy(dctx, method, params)
+            return await self._serve_modern(dctx, method, params)
+        except (MCPError, ValidationError):
+            raise  # the dispatcher says these on the wire
+        except Exception as error:
+            told = modern_error_data(error)  # logs it, and keeps what it says from the wire
+            raise MCPError(code=told.code, message=told.message, data=told.data) from error
+
+    async def _serve_modern(
+        self, dctx: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        route = eras.route(method, params)
+        self._log_era("modern", route.protocol_version)
+        scope = RequestScope(
+            era="modern",
+            revision=route.protocol_version,
+            transport="stdio",
+            method=method,
+            client=route.client_info,
+            capabilities=route.client_capabilities,
+        )
+        connection = Connection.from_envelope(
+            route.protocol_version, route.client_info, route.client_capabilities, outbound=self._outbound
+        )
+        server = self._factory.build(scope)
+        return await serve_one(server, dctx, method, params, connection=connection, lifespan_state=self._state)
+
+    async def _serve_legacy(
+        self, dctx: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        if self._legacy is None:
+            self._legacy = Connection.for_loop(self._dispatcher)
+        connection = self._legacy
+        client = connection.client_params
+        scope = RequestScope(
+            era="legacy",
+            revision=connection.protocol_version,
+            transport="stdio",
+            method=method,
+            client=None if client is None else client.client_info.model_dump(by_alias=True, exclude_none=True),
+            capabilities={} if client is None else client.capabilities.model_dump(by_alias=True, exclude_none=True),
+        )
+        runner = ServerRunner(self._factory.build(scope), connection, self._state)
+        result = await runner.on_request(dctx, method, params)
+        self._log_era("legacy", connection.protocol_version)
+        return result
+
+    async def _on_notify(
+        self, _dctx: DispatchContext[TransportContext], method: str, _params: Mapping[str, Any] | None
+    ) -> None:
+        # The dispatcher has applied a cancellation already; of the others only the handshake's end means something.
+        if method == "notifications/initialized" and self._legacy is not None:
+            self._legacy.initialized.set()
+
+    async def _on_unreadable(self, error: Exception) -> None:
+        await self._write.send(SessionMessage(unreadable(error, self._options.max_line_bytes)))
+
+    def _log_era(self, era: Era, revision: str) -> None:
+        """Say once which era a client is served in, where there is a choice."""
+        if self._options.legacy == "serve" and era not in self._logged_eras:
+            self._logged_eras.add(era)
+            logger.warning("serving a client in the %s era, revision %s", era, revision)
+
+
+def _transport(metadata: MessageMetadata) -> TransportContext:
+    may_send = isinstance(metadata, ServerMessageMetadata) and metadata.can_send_request
+    return TransportContext(kind="stdio", can_send_request=may_send)
+
+
+# --- what could not be read ---------------------------------------------------------------------------
+
+
+def unreadable(error: Exception, max_line_bytes: int) -> JSONRPCError:
+    """The answer to a line that is no JSON-RPC message (JSON-RPC 2.0, section 5.1).
+
+    -32700 where it is no JSON, without an id; -32600 where it is JSON but no message, with the id where
+    there is one to be read.
+    """
+    findings: Sequence[Any] = error.errors(include_url=False) if isinstance(error, ValidationError) else ()
+    if any(finding["type"] == "json_invalid" for finding in findings) or not findings:
+        if findings and findings[0]["input"] == OVERLONG:
+            return _error(INVALID_REQUEST, f"The line is longer than the {max_line_bytes} bytes that are accepted")
+        return _error(PARSE_ERROR, "Parse error: the line is not valid JSON; a message is one JSON object on one line")
+    whole = [finding["input"] for finding in findings if finding["type"] == "missing"]
+    if whole and isinstance(whole[0], dict):
+        return _error(INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message", _readable_id(whole[0].get("id")))
+    return _error(INVALID_REQUEST, "Invalid request: a message is one JSON object; batches are not part of MCP")
+
+
+def _readable_id(value: Any) -> str | int | None:
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+def _error(code: int, message: str, request_id: str | int | None = None) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message))
