@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from discern_server.protocol.stdio import serve_stdio, serve_stdio_async
     from discern_server.protocol.surface import CacheHint, Surface
     from discern_server.result import Diagnostic, DiscernError, DiscernResult, Severity, Step, StepStatus
+    from discern_server.sources.tool import tool
 
 __version__: Final = "0.1.0"
 
@@ -38,6 +39,7 @@ __all__ = [
     "ToolOutput",
     "serve_stdio",
     "serve_stdio_async",
+    "tool",
 ]
 
 _HOME_OF: Final = {
@@ -59,6 +61,7 @@ _HOME_OF: Final = {
     "ToolOutput": "discern_server.handler",
     "serve_stdio": "discern_server.protocol.stdio",
     "serve_stdio_async": "discern_server.protocol.stdio",
+    "tool": "discern_server.sources.tool",
 }
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, TypeAlias
 
-from discern_server.result import Diagnostic
+from discern_server.result import Diagnostic, DiscernError
 from discern_server.toml import Document, Table, nearest, shortened
 
 FILE_NAME: Final = "discern.toml"
@@ -25,16 +25,8 @@ FILE_NAME: Final = "discern.toml"
 LegacyPolicy: TypeAlias = Literal["reject", "serve"]
 
 
-class ProjectError(Exception):
-    """A project file that cannot be used.
-
-    Attributes:
-        diagnostics: Every fault, in the order of the file.
-    """
-
-    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        super().__init__("; ".join(f"{found.path}: {found.message}" for found in diagnostics))
-        self.diagnostics = diagnostics
+class ProjectError(DiscernError):
+    """A project file that cannot be used; `diagnostics` tells every fault, in the order of the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from discern_server.result import Diagnostic
+from discern_server.schema.pointer import pointer
 
 Place: TypeAlias = tuple[str | int, ...]
 
@@ -181,7 +182,7 @@ class Table:
                 guess = nearest(name, self._known)
                 known = ", ".join(sorted(self._known))
                 fix = f'did you mean "{guess}"?' if guess else f"known here: {known}" if known else "remove it"
-                self.report(name, "toml.unknown_key", f"unknown key {shortened(name)}", fix)
+                self.report(name, "toml.unknown-key", f"unknown key {shortened(name)}", fix)
         for child in self._children:
             child.close()
 
@@ -201,11 +202,6 @@ class Table:
 
     def _say(self, name: str) -> str:
         return ".".join(part for part in (*self.place, name) if isinstance(part, str))
-
-
-def pointer(place: Place) -> str:
-    """A place as a JSON Pointer (RFC 6901)."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in place)
 
 
 # --- where the keys stand -----------------------------------------------------------------------------

@@ -122,7 +122,7 @@ def test_all_faults_are_told_at_once_with_their_lines(tmp_path: Path):
     )
     assert faults(tmp_path, text) == [
         ("toml.required", "discern.toml#/server/version", 1),
-        ("toml.unknown_key", "discern.toml#/server/legcy", 3),
+        ("toml.unknown-key", "discern.toml#/server/legcy", 3),
         ("toml.type", "discern.toml#/features/map", 5),
         ("toml.value", "discern.toml#/sources/0/kind", 7),
         ("toml.value", "discern.toml#/sources/1/module", 11),
