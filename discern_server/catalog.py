@@ -7,7 +7,7 @@ and a folder with bad files is one error with every finding of every file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
@@ -62,8 +62,8 @@ class ToolDefinition:
         """
         errors = _errors(definition)
         if errors:
-            name = definition.get("name")
-            raise CatalogError(_placed(errors, origin or (name if isinstance(name, str) else None)))
+            owner = origin or definition.get("name")
+            raise CatalogError(error.within(owner) if isinstance(owner, str) else error for error in errors)
         wire = freeze(definition)
         return cls(
             name=wire["name"],
@@ -184,10 +184,10 @@ def _load_definition(file: Path | Traversable) -> ToolDefinition:
         message = f"cannot read the file: {error.strerror or error}"
         raise CatalogError([Diagnostic(rule="catalog.file", message=message, path=origin)]) from None
     except JsonTextError as error:
-        raise CatalogError(_placed(error.diagnostics, origin)) from None
+        raise CatalogError(fault.within(origin) for fault in error.diagnostics) from None
     errors = [*_errors(document.value), *_misnamed(document.value, file.name)]
     if errors:
-        raise CatalogError(_placed(errors, origin, document.lines()))
+        raise CatalogError(document.placed(errors, origin))
     return ToolDefinition.from_wire(document.value, origin)
 
 
@@ -204,20 +204,3 @@ def _misnamed(definition: Any, file_name: str) -> Iterator[Diagnostic]:
 
 def _errors(definition: Any) -> list[Diagnostic]:
     return [finding for finding in check_definition(definition) if finding.severity is Severity.ERROR]
-
-
-def _placed(
-    findings: Iterable[Diagnostic], origin: str | None, lines: Mapping[str, int] | None = None
-) -> Iterator[Diagnostic]:
-    """The findings of a definition as findings of the file it came from."""
-    for finding in findings:
-        inside = finding.path or ""
-        place = f"{origin}#{inside}" if origin and inside else origin or inside
-        yield replace(finding, path=place, line=finding.line or _nearest_line(inside, lines or {}))
-
-
-def _nearest_line(path: str, lines: Mapping[str, int]) -> int | None:
-    """The line of the place, or of what should hold it where the fault is that it is missing."""
-    while path and path not in lines:
-        path = path.rpartition("/")[0]
-    return lines.get(path)

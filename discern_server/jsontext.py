@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from discern_server.result import Diagnostic, DiscernError
@@ -33,6 +33,20 @@ class JsonText:
     def lines(self) -> Mapping[str, int]:
         """The line, counted from 1, where each value starts, by its pointer. Reads the text again: for faults only."""
         return {pointer(place): line for place, line in _scan(self.text)}
+
+    def placed(self, findings: Iterable[Diagnostic], file: str) -> Iterator[Diagnostic]:
+        """Findings by pointers into the value as findings of `file`, with their lines."""
+        lines: Mapping[str, int] = {}
+        for finding in findings:
+            lines = lines or self.lines()
+            yield replace(finding.within(file), line=finding.line or _nearest_line(finding.path or "", lines))
+
+
+def _nearest_line(path: str, lines: Mapping[str, int]) -> int | None:
+    """The line of the place, or of what should hold it where the fault is that it is missing."""
+    while path and path not in lines:
+        path = path.rpartition("/")[0]
+    return lines.get(path)
 
 
 def read_json(content: bytes) -> JsonText:

@@ -44,6 +44,10 @@ class Diagnostic:
     line: int | None = None
     fix: str | None = None
 
+    def within(self, file: str) -> Diagnostic:
+        """This finding about a value as one about the `file` that holds it."""
+        return replace(self, path=f"{file}#{self.path}" if self.path else file)
+
 
 class DiscernError(Exception):
     """Base of the errors that report findings: all of them at once, in the order of what was looked at."""

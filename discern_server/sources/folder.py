@@ -9,7 +9,7 @@ function of a tool is the one of its name in the module that ``handlers`` names 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +17,9 @@ from typing import Any
 
 from discern_server.catalog import ToolDefinition
 from discern_server.handler import Handler
-from discern_server.jsontext import JsonText, read_json
+from discern_server.jsontext import JsonTextError, read_json
 from discern_server.project import SchemasSource
-from discern_server.result import Diagnostic, DiscernError, Severity
+from discern_server.result import Diagnostic, Severity
 from discern_server.rules import check_definition
 from discern_server.sources import SourceError
 from discern_server.sources.importing import function_of, import_module, open_lifespan, shown_path
@@ -38,9 +38,9 @@ class Folder:
         faults: list[Diagnostic] = []
         for file in self._files():
             try:
-                definitions.append(_read(file))
-            except DiscernError as error:
-                faults += _placed(error.diagnostics, shown_path(str(file), self._root) or file.name)
+                definitions.append(_read(file, shown_path(str(file), self._root) or file.name))
+            except SourceError as error:
+                faults += error.diagnostics
         if faults:
             raise SourceError(faults)
         return definitions
@@ -79,19 +79,22 @@ class Folder:
         raise SourceError([Diagnostic(rule="folder.files", message=message, path=path, fix=fix)])
 
 
-def _read(file: Path) -> ToolDefinition:
-    """The definition in `file`; faults are told by pointers into the file."""
+def _read(file: Path, shown: str) -> ToolDefinition:
+    """The definition in `file`, which diagnostics call `shown`."""
     try:
         document = read_json(file.read_bytes())
     except OSError as error:
         message = f"cannot read the file: {error.strerror or error}"
-        raise SourceError([Diagnostic(rule="folder.file", message=message)]) from error
+        raise SourceError([Diagnostic(rule="folder.file", message=message, path=shown)]) from error
+    except JsonTextError as error:
+        raise SourceError(fault.within(shown) for fault in error.diagnostics) from error
     whole = isinstance(document.value, Mapping) and "inputSchema" in document.value
     definition = {"name": file.stem, **document.value} if whole else _around(document.value, file.stem)
     faults = [finding for finding in check_definition(definition) if finding.severity is Severity.ERROR]
     if faults:
         prefix = "" if whole else "/inputSchema"
-        raise SourceError(_located(fault, document, prefix) for fault in faults)
+        inside = (replace(fault, path=(fault.path or "").removeprefix(prefix)) for fault in faults)
+        raise SourceError(document.placed(inside, shown))
     return ToolDefinition.from_wire(definition)
 
 
@@ -101,18 +104,3 @@ def _around(schema: Any, name: str) -> Any:
         return schema
     told = {key: schema[key] for key in ("title", "description") if key in schema}
     return {"name": name, **told, "inputSchema": {key: schema[key] for key in schema if key not in told}}
-
-
-def _located(fault: Diagnostic, document: JsonText, prefix: str) -> Diagnostic:
-    """`fault` by its pointer into the file, with the line of the nearest thing that is there."""
-    path = (fault.path or "").removeprefix(prefix)
-    lines = document.lines()
-    there = path
-    while there and there not in lines:
-        there = there.rpartition("/")[0]
-    return replace(fault, path=path, line=lines.get(there))
-
-
-def _placed(findings: Iterable[Diagnostic], file: str) -> Iterator[Diagnostic]:
-    for finding in findings:
-        yield replace(finding, path=f"{file}#{finding.path}" if finding.path else file)
