@@ -118,6 +118,7 @@ class HttpServer:
         self.transcript = Transcript()
         self._headers = dict(headers or {})
         self._parts = urlsplit(url)
+        self._read_bytes = 0
         self._tls = ssl.create_default_context() if self._parts.scheme == "https" else None
 
     def ask(
@@ -157,7 +158,8 @@ class HttpServer:
         timeout_s = self.limits.answer_s if timeout_s is None else timeout_s
         chosen = {"Accept-Encoding": "identity", **(headers or {}), **self._headers}
         self._record_request(method, headers or {}, body)
-        exchange = _Exchange(awaited, max_events, self.limits.line_bytes)
+        budget_bytes = min(self.limits.line_bytes, self.limits.output_bytes - self._read_bytes)
+        exchange = _Exchange(awaited, max_events, budget_bytes)
 
         def run() -> None:
             import anyio
@@ -171,6 +173,7 @@ class HttpServer:
         if thread.is_alive():
             exchange.fault = SilenceError(timeout_s + _GRACE_S)
         answer = exchange.answer()
+        self._read_bytes += len(answer.body)
         self._record_answer(answer)
         return answer
 

@@ -31,6 +31,7 @@ from discern_server.wire.transcript import Direction, Transcript
 
 _CHUNK_BYTES: Final = 65536
 _STDERR_BYTES: Final = 262144
+_HOPELESS_S: Final = 0.2
 _POSIX: Final = os.name == "posix"
 
 
@@ -71,6 +72,7 @@ class StdioServer:
         self._env = env
         self._reading = reading
         self._ended: AnswerError | None = None
+        self._given_up = False
 
     # --- start and end ------------------------------------------------------------------------------
 
@@ -106,8 +108,8 @@ class StdioServer:
     ) -> None:
         """Close stdin, and end what is still there: asked first, then killed, children included."""
         self.close_stdin()
-        hopeless = kind is not None or self._ended is not None
-        if not self._is_gone(0.2 if hopeless else self.limits.exit_s):
+        hopeless = self._given_up or kind is not None or self._ended is not None
+        if not self._is_gone(_HOPELESS_S if hopeless else self.limits.exit_s):
             self._signal_all(signal.SIGTERM)
             if not self._is_gone(1.0):
                 self._kill_all()
@@ -116,6 +118,10 @@ class StdioServer:
         if not self._stderr.join(0.2):
             self._kill_all()  # a child that outlived the process still holds the pipe
             self._stderr.join(1.0)
+
+    def give_up(self) -> None:
+        """Leave the process little time to end by itself when the ``with`` block is left."""
+        self._given_up = True
 
     @property
     def pid(self) -> int:
