@@ -128,6 +128,7 @@ def _nothing_allowed(failure: Failure, shown: str) -> _Sentence:  # noqa: ARG001
 _SPECIAL: Final[Mapping[str, Callable[[Failure, str], _Sentence]]] = {
     "type": _type,
     "required": _required,
+    "dependencies": _required,
     "dependentRequired": _required,
     "enum": _enum,
     "const": _const,

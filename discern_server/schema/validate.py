@@ -12,8 +12,14 @@ from itertools import islice
 from typing import Any, Final
 
 from discern_server.result import Diagnostic
-from discern_server.schema import engines
-from discern_server.schema.engines import Engine, EngineName, Failure
+from discern_server.schema.engines import (
+    CannotCompileError,
+    Engine,
+    EngineName,
+    Failure,
+    compile_schema,
+    default_engine,
+)
 from discern_server.schema.errors import SchemaError
 from discern_server.schema.explain import explain
 from discern_server.schema.frozen import thaw
@@ -31,7 +37,7 @@ def compile_validator(schema: Mapping[str, Any] | bool, *, engine: EngineName | 
         schema: A JSON Schema 2020-12 object, or true or false.
         engine: ``jsonschema-rs`` or ``jsonschema``; by default the first where it is installed.
     """
-    return Validator(thaw(schema), engine or ("jsonschema-rs" if engines.fast_engine_is_here() else "jsonschema"))
+    return Validator(thaw(schema), engine or default_engine())
 
 
 class Validator:
@@ -94,7 +100,7 @@ def _hides_nothing(failure: Failure) -> bool:  # noqa: ARG001 - the shape of `Hi
 
 def _compile(schema: Any, engine_name: EngineName) -> Engine:
     try:
-        return engines.compile_fast(schema) if engine_name == "jsonschema-rs" else engines.compile_reference(schema)
-    except engines.CannotCompileError as error:
+        return compile_schema(schema, engine_name)
+    except CannotCompileError as error:
         fault = Diagnostic(rule="schema.invalid", message=error.reason, path=pointer(error.path))
         raise SchemaError([fault]) from error
