@@ -54,3 +54,10 @@ def e2e(session: nox.Session) -> None:
     """End-to-end tests: real processes, raw JSON-RPC."""
     session.install("-e", ".[test]")
     session.run("python", "-m", "pytest", "tests/e2e", *session.posargs)
+
+
+@nox.session
+def research(session: nox.Session) -> None:
+    """Compare what the SDK does with what was recorded of it."""
+    session.install("-e", ".")
+    session.run("python", "docs/research/run.py", *session.posargs)

@@ -1,0 +1,1 @@
+"""What the findings share: messages, a server of the SDK's documented kind, an in-memory connection."""
