@@ -1,0 +1,1 @@
+"""Runners of cases and corpora that lie outside of this repository."""

@@ -1,0 +1,103 @@
+"""Documents: what may be opened, and where references lead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from discern_server.sources.openapi.documents import (
+    DescriptionError,
+    DocumentError,
+    Documents,
+    Place,
+    file_opener,
+    memory_opener,
+    parse,
+)
+
+ROOT = "file:///api/openapi.json"
+
+
+def documents(root: bytes = b"{}", **files: bytes) -> Documents:
+    held = {f"file:///api/{name.replace('__', '/')}.json": data for name, data in files.items()}
+    return Documents(ROOT, memory_opener({ROOT: root, **held}))
+
+
+def test_json_and_yaml_are_told_apart_by_the_text():
+    assert parse(b'{"a": NO}', "x")[0] == {"a": "NO"}
+    assert parse(b'{"a": 1}', "x")[0] == {"a": 1}
+    assert parse(b"a: NO", "x")[0] == {"a": "NO"}
+
+
+def test_a_byte_order_mark_and_utf_16_are_read():
+    assert parse('\ufeff{"a": "é"}'.encode(), "x")[0] == {"a": "é"}
+    assert parse('{"a": "é"}'.encode("utf-16"), "x")[0] == {"a": "é"}
+
+
+@pytest.mark.parametrize("text", [b'{"a": NaN, "b": [}', b"a: [1", b"\xff\xfe\xfa"])
+def test_text_that_is_neither_is_an_error_that_names_the_document(text: bytes):
+    with pytest.raises(DocumentError, match=r"api\.yaml"):
+        parse(text, "api.yaml")
+
+
+def test_nesting_beyond_what_can_be_read_is_an_error():
+    with pytest.raises(DocumentError, match="nested too deeply"):
+        parse(b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "x")
+
+
+def test_a_json_key_that_stands_twice_is_a_finding():
+    found = documents(b'{"a": 1, "a": 2}')
+    assert found.root().value == {"a": 2}
+    assert [(finding.rule, finding.path) for finding in found.warnings] == [("openapi.duplicate-key", "openapi.json")]
+
+
+def test_a_reference_is_percent_decoded_and_then_a_pointer():
+    """RFC 6901, sections 3 and 6."""
+    root = documents(b'{"paths": {"/a/{x}~y": {"put": 1}}, "r": {"$ref": "#/paths/~1a~1%7Bx%7D~0y/put"}}').root()
+    found = documents(b'{"paths": {"/a/{x}~y": {"put": 1}}}').resolve("#/paths/~1a~1%7Bx%7D~0y/put", root)
+    assert (found.value, found.pointer) == (1, "/paths/~1a~1{x}~0y/put")
+
+
+def test_references_lead_into_other_files_and_on_from_there():
+    found = documents(b'{"$ref": "parts/a.json#/x"}', parts__a=b'{"x": {"$ref": "b.json"}}', parts__b=b'{"y": 1}')
+    place = found.follow(found.root())
+    assert (place.value, found.name(place.uri)) == ({"y": 1}, "parts/b.json")
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        (b'{"$ref": "#/nowhere"}', "leads to nothing"),
+        (b'{"$ref": "#"}', "back to itself"),
+        (b'{"$ref": "missing.json"}', "cannot be opened"),
+        (b'{"$ref": "http://127.0.0.1:9/x.json"}', "not fetched"),
+        (b'{"$ref": "#anchor"}', "no JSON Pointer"),
+    ],
+)
+def test_a_reference_that_leads_nowhere_is_a_fault(document: bytes, reason: str):
+    found = documents(document)
+    with pytest.raises(DescriptionError, match=reason):
+        found.follow(found.root())
+
+
+def test_files_outside_of_the_folder_are_refused(tmp_path: Path):
+    (tmp_path / "secret.json").write_text("{}", encoding="utf-8")
+    folder = tmp_path / "api"
+    folder.mkdir()
+    (folder / "link.json").symlink_to(tmp_path / "secret.json")
+    opener = file_opener(folder)
+    for name in ("../secret.json", "link.json"):
+        with pytest.raises(DocumentError, match="outside"):
+            opener(f"{folder.as_uri()}/{name}")
+
+
+def test_a_place_tells_kinds_apart():
+    place = Place({"a": [1], "b": {"x-y": 1, "c": 2}, "n": None}, ROOT)
+    assert [item.pointer for item in place.items("a")] == ["/a/0"]
+    assert list(place.mapping("b")) == ["c"]
+    assert place.get("n") is None
+    with pytest.raises(DescriptionError, match="an array is expected"):
+        place.items("b")
+    with pytest.raises(DescriptionError, match="an object is expected"):
+        place.mapping("a")
