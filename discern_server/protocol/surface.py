@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from mcp_types.methods import validate_server_result
 from mcp_types.version import LATEST_MODERN_VERSION
@@ -70,7 +70,14 @@ class CacheHint:
     """
 
     ttl_ms: int = 0
-    scope: str = "private"
+    scope: Literal["public", "private"] = "private"
+
+    def __post_init__(self) -> None:
+        """Refuse what a client could not read."""
+        if self.ttl_ms < 0:
+            raise ValueError(f"ttl_ms must be 0 or more, got {self.ttl_ms}")
+        if self.scope not in ("public", "private"):
+            raise ValueError(f'scope must be "public" or "private", got {self.scope!r}')
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,151 @@
+"""Lines off a descriptor and text onto it, on the event loop."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from discern_server.protocol.pipes import OVERLONG, READ_AHEAD_BYTES, LineReader, LineWriter
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture
+def pipe():
+    ends = os.pipe()
+    yield ends
+    for end in ends:
+        with contextlib.suppress(OSError):
+            os.close(end)
+
+
+async def lines_of(*chunks: bytes, max_line_bytes: int = 1 << 20) -> list[str]:
+    read_end, write_end = os.pipe()
+    reader = LineReader(read_end, max_line_bytes=max_line_bytes)
+    try:
+        for chunk in chunks:
+            os.write(write_end, chunk)
+            await anyio.lowlevel.checkpoint()  # lets the reader take this piece by itself
+        os.close(write_end)
+        with anyio.fail_after(5):
+            return [line async for line in reader]
+    finally:
+        reader.close()
+        os.close(read_end)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "lines"),
+    [
+        ([b"one\ntwo\n"], ["one", "two"]),
+        ([b"in ", b"pie", b"ces\n"], ["in pieces"]),
+        ([b"a\nb", b"c\nd\n"], ["a", "bc", "d"]),
+        ([b"\n\n  \nonly\n\n"], ["only"]),
+        ([b"without a last newline"], ["without a last newline"]),
+        ([b"crlf\r\n"], ["crlf\r"]),
+        (["€😀\n".encode()[:2], "€😀\n".encode()[2:]], ["€😀"]),
+        ([b"bad \xff byte\n"], ["bad \ufffd byte"]),
+        (["a\u2028b\u0085c\n".encode()], ["a\u2028b\u0085c"]),
+        ([], []),
+    ],
+    ids=[
+        "two",
+        "pieces",
+        "across",
+        "blank",
+        "no-newline",
+        "crlf",
+        "split-character",
+        "bad-utf8",
+        "separators",
+        "empty",
+    ],
+)
+async def test_lines_end_at_a_line_feed_alone(chunks, lines):
+    assert await lines_of(*chunks) == lines
+
+
+@pytest.mark.parametrize("chunks", [[b"x" * 11 + b"\nok\n"], [b"x" * 8, b"x" * 8, b"x" * 8 + b"\nok\n"]])
+async def test_an_overlong_line_is_replaced_and_the_next_one_is_whole(chunks):
+    assert await lines_of(*chunks, max_line_bytes=10) == [OVERLONG, "ok"]
+
+
+async def test_a_line_of_just_the_allowed_length_is_kept():
+    assert await lines_of(b"x" * 10 + b"\n", max_line_bytes=10) == ["x" * 10]
+
+
+async def test_stopping_ends_the_lines(pipe):
+    read_end, write_end = pipe
+    reader = LineReader(read_end, max_line_bytes=100)
+    async with anyio.create_task_group() as tasks:
+
+        async def read() -> None:
+            assert [line async for line in reader] == []
+
+        tasks.start_soon(read)
+        await anyio.wait_all_tasks_blocked()
+        reader.stop()
+    os.write(write_end, b"nobody reads this\n")
+
+
+async def test_reading_ahead_is_bounded(pipe):
+    read_end, write_end = pipe
+    reader = LineReader(read_end, max_line_bytes=READ_AHEAD_BYTES)
+    written = 0
+    os.set_blocking(write_end, False)
+    line = b"x" * 1023 + b"\n"
+    idle = 0
+    with anyio.fail_after(30):
+        while idle < 50:
+            try:
+                written += os.write(write_end, line * 64)
+                idle = 0
+            except BlockingIOError:
+                idle += 1
+            await anyio.lowlevel.checkpoint()
+    assert READ_AHEAD_BYTES <= written < READ_AHEAD_BYTES + (2 << 20)
+    reader.close()
+
+
+async def test_the_descriptor_is_never_made_non_blocking(pipe):
+    """O_NONBLOCK belongs to the open file, which a parent may share."""
+    read_end, write_end = pipe
+    reader = LineReader(read_end, max_line_bytes=100)
+    writer = LineWriter(write_end, on_broken=lambda: None)
+    await writer.write("hello\n")
+    assert await anext(reader) == "hello"
+    for end in (read_end, write_end):
+        assert not fcntl.fcntl(end, fcntl.F_GETFL) & os.O_NONBLOCK
+    reader.close()
+
+
+async def test_a_text_larger_than_the_pipe_is_written_whole_while_others_run(pipe):
+    read_end, write_end = pipe
+    text = "é" * 300_000 + "\n"
+    reader = LineReader(read_end, max_line_bytes=1 << 20)
+    writer = LineWriter(write_end, on_broken=lambda: None)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(writer.write, text)
+        with anyio.fail_after(10):
+            assert await anext(reader) == text.rstrip("\n")
+    reader.close()
+
+
+async def test_a_reader_that_went_away_is_told_once_and_later_writes_are_dropped(pipe):
+    read_end, write_end = pipe
+    os.close(read_end)
+    told = []
+    writer = LineWriter(write_end, on_broken=lambda: told.append(True))
+    await writer.write("one\n")
+    await writer.write("two\n")
+    assert told == [True]
