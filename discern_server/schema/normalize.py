@@ -1,0 +1,319 @@
+"""Any dialect in, one self-contained JSON Schema 2020-12 document out, that accepts and refuses the same.
+
+For a schema that stands by itself there is one function::
+
+    normalize(schema)                                       # its $schema says what it is; else it is 2020-12
+    normalize(schema, dialect="draft-07")                   # what it is where it does not say
+    normalize(schema, resolve=folder_resolver(root), base_uri=file_uri)    # with references into other files
+
+What is referred to moves to ``$defs`` under a readable name, cycles stay references, and no identifier or anchor is
+left that a reader would have to resolve. A 2020-12 schema that refers to nothing outside itself comes back equal,
+unused definitions and key order included.
+
+For a document that holds many schemas, such as an OpenAPI description, there is `Normalizer`. It reads each schema
+once, however many others refer to it, and is walked like a tree of places::
+
+    normalizer = Normalizer(document, dialect="openapi-3.0", schemas_at=["/components/schemas"])
+    operation = normalizer.root.at("paths", "/pets", "post")         # a Place: .value, .pointer, .path
+    body = normalizer.follow(operation.at("requestBody"))            # through Reference Objects, into other files
+    media = body.at("content", "application/json")
+
+    bundle = normalizer.bundle("input")                              # leaves out readOnly; "output": writeOnly; None
+    pet = bundle.add(media.at("schema"))                             # refers to "#/$defs/..." only
+    limit = bundle.add(parameter.holding({"type": "integer"}))       # a schema put together from what stands there
+    schema = {"type": "object", "properties": {"body": pet, "limit": limit}, "$defs": bundle.definitions()}
+
+One bundle is one finished schema: make a new one for each. What `Bundle.add` and `Bundle.definitions` return is shared
+with other bundles of the normalizer: treat it as read-only, or copy it. `Bundle.add` raises `SchemaError` for the
+schema it was given alone, so that one broken component costs only the tools that use it.
+
+Warnings (a keyword that means nothing in its dialect) go to `report`, a function that takes a `Diagnostic`.
+
+This module knows nothing of MCP, of HTTP, or of what else an OpenAPI document holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from discern_server.result import Diagnostic
+from discern_server.schema.bounds import DEFAULT_BOUNDS, BoundExceededError, Bounds, Budget
+from discern_server.schema.convert import Converter, Node, Report, Schema
+from discern_server.schema.dialects import DRAFT_2020_12, Dialect
+from discern_server.schema.documents import Library, Place, Resolve, refuse, subschemas
+from discern_server.schema.errors import SchemaError, UnresolvableError
+from discern_server.schema.frozen import thaw
+from discern_server.schema.json_value import json_faults
+from discern_server.schema.projection import Direction
+from discern_server.schema.references import extend
+
+__all__ = ["Bounds", "Bundle", "Direction", "Normalizer", "Place", "SchemaError", "UnresolvableError", "normalize"]
+
+
+def normalize(
+    schema: Mapping[str, Any] | bool,
+    *,
+    dialect: str | None = None,
+    resolve: Resolve | None = None,
+    base_uri: str = "",
+    direction: Direction | None = None,
+    bounds: Bounds = DEFAULT_BOUNDS,
+    report: Report | None = None,
+) -> dict[str, Any]:
+    """`schema` as a self-contained 2020-12 schema that accepts and refuses exactly what it does.
+
+    Args:
+        schema: The schema; it is not changed.
+        dialect: What it is where its ``$schema`` does not say: a name such as ``draft-07`` or ``openapi-3.0``, or a
+            ``$schema`` URI. Without either it is 2020-12.
+        resolve: Supplies the document for an absolute URI, or raises `UnresolvableError`. Without it nothing is
+            fetched, and only the published meta-schemas are known.
+        base_uri: Where the schema was read from; relative references start there.
+        direction: ``input`` leaves out what is read-only, ``output`` what is write-only.
+        bounds: How much it may cost.
+        report: Gets each warning.
+
+    Raises:
+        SchemaError: It is malformed, refers to what cannot be had, never ends, or exceeds a bound: every finding.
+    """
+    library = Library(resolve or refuse, bounds)
+    contents = _plain(schema)
+    try:
+        place = library.add(base_uri, contents, _dialect_for(library, dialect))
+    except BoundExceededError as exceeded:
+        raise SchemaError([exceeded.diagnostic]) from None
+    converter = Converter(library, bounds, direction, report)
+    for keyword in ("$defs", "definitions"):
+        _reserve_all(converter, place, keyword)
+    node = converter.root(place)
+    _raise_faults(node, bounds)
+    if isinstance(contents, dict) and not converter.left_out and _stands_alone(contents, place.dialect, bounds):
+        return contents
+    return _assembled(node)
+
+
+class Normalizer:
+    """Normalises the schemas of one document, each once; see the module's text for how it is used.
+
+    Attributes:
+        root: The document itself.
+    """
+
+    def __init__(
+        self,
+        document: Any,
+        *,
+        dialect: str | None = None,
+        resolve: Resolve | None = None,
+        base_uri: str = "",
+        schemas_at: Iterable[str] = (),
+        bounds: Bounds = DEFAULT_BOUNDS,
+        report: Report | None = None,
+    ) -> None:
+        """Take in `document`, in plain dicts and lists, which must not change from here on.
+
+        Args:
+            document: What holds the schemas.
+            dialect: What a schema is that does not say.
+            resolve: As for `normalize`.
+            base_uri: Where the document was read from.
+            schemas_at: JSON Pointers of the objects whose members are schemas: those keep their names.
+            bounds: How much one bundle may cost.
+            report: Gets each warning.
+
+        Raises:
+            SchemaError: The dialect is not known, or the schemas exceed a bound.
+        """
+        self._library = Library(resolve or refuse, bounds)
+        self._bounds = bounds
+        self._report = report
+        self._schemas_at = tuple(schemas_at)
+        self._converters: dict[Direction | None, Converter] = {}
+        try:
+            self.root = self._library.add(
+                base_uri, document, _dialect_for(self._library, dialect), schemas_at=self._schemas_at
+            )
+        except BoundExceededError as exceeded:
+            raise SchemaError([exceeded.diagnostic]) from None
+
+    def follow(self, place: Place) -> Place:
+        """Where the Reference Object at `place` leads, through others and into other files; `place` where it is none.
+
+        Raises:
+            SchemaError: It leads nowhere, or in a circle.
+        """
+        passed = {place.path}
+        while isinstance(place.value, dict) and isinstance(place.value.get("$ref"), str):
+            reference = place.value["$ref"]
+            try:
+                place = self._library.find(reference, place)
+                if place.path in passed:
+                    raise UnresolvableError("leads back to itself")
+            except UnresolvableError as nowhere:
+                raise SchemaError([_reference_fault(reference, nowhere, place)]) from None
+            except BoundExceededError as exceeded:
+                raise SchemaError([exceeded.diagnostic]) from None
+            passed.add(place.path)
+        return place
+
+    def bundle(self, direction: Direction | None = None) -> Bundle:
+        """A new bundle: ``input`` leaves out what is read-only, ``output`` what is write-only."""
+        converter = self._converters.get(direction)
+        if converter is None:
+            converter = Converter(self._library, self._bounds, direction, self._report)
+            for pointer in self._schemas_at:
+                _reserve_all(converter, self.root, *pointer.split("/")[1:])
+            self._converters[direction] = converter
+        return Bundle(converter, self._bounds)
+
+
+class Bundle:
+    """The schemas of one finished schema, and the definitions that they share."""
+
+    def __init__(self, converter: Converter, bounds: Bounds) -> None:
+        self._converter = converter
+        self._bounds = bounds
+        self._nodes: list[Node] = []
+
+    def add(self, place: Place) -> Schema:
+        """The schema at that place in 2020-12; it refers to nothing but ``#/$defs/...``.
+
+        Raises:
+            SchemaError: It cannot be normalised; the bundle is as it was.
+        """
+        node = self._converter.fragment(place)
+        _raise_faults(node, self._bounds)
+        self._nodes.append(node)
+        return node.schema
+
+    def definitions(self) -> dict[str, Schema]:
+        """What ``$defs`` has to hold for the schemas added so far: by name, in order of first use."""
+        used = {node: None for root in self._nodes for node in root.closure() if node is not root}
+        return {node.name: node.schema for node in used if node.name is not None}
+
+
+# --- putting it together --------------------------------------------------------------------------------------
+
+
+def _plain(schema: Any) -> Any:
+    """A copy of `schema` in plain dicts and lists."""
+    faults = [Diagnostic(rule=fault.rule, message=fault.message, path=fault.path) for fault in json_faults(schema)]
+    if faults:
+        raise SchemaError(faults)
+    return thaw(schema)
+
+
+def _dialect_for(library: Library, dialect: str | None) -> Dialect:
+    if dialect is None:
+        return DRAFT_2020_12
+    try:
+        return library.dialect(dialect)
+    except UnresolvableError as unknown:
+        raise SchemaError(
+            [Diagnostic(rule="schema.dialect", message=f"The dialect {dialect!r} {unknown.reason}.", fix=unknown.fix)]
+        ) from None
+
+
+def _reserve_all(converter: Converter, root: Place, *tokens: str) -> None:
+    try:
+        holder = root.at(*tokens)
+    except LookupError:
+        return
+    for name in holder.value if isinstance(holder.value, dict) else ():
+        converter.reserve(holder.at(name))
+
+
+def _raise_faults(root: Node, bounds: Bounds) -> None:
+    """Raise what is wrong with `root` and all that it uses, if anything is."""
+    nodes = list(root.closure())
+    faults = [fault for node in nodes for fault in node.faults] or list(_loops(nodes)) or list(_excess(nodes, bounds))
+    if faults:
+        raise SchemaError(dict.fromkeys(faults))
+
+
+def _excess(nodes: list[Node], bounds: Bounds) -> Iterator[Diagnostic]:
+    budget = Budget(bounds)
+    try:
+        budget.subschema("", count=sum(node.subschemas for node in nodes))
+        budget.write(sum(node.bytes for node in nodes), "")
+    except BoundExceededError as exceeded:
+        yield exceeded.diagnostic
+
+
+def _loops(nodes: list[Node]) -> Iterator[Diagnostic]:
+    """References that lead back to where they stand without going into the instance (2020-12 Core, 9.4.1)."""
+    done: set[Node] = set()
+    for start in nodes:
+        trail: dict[Node, Iterator[tuple[Node, str]]] = {}
+        if start not in done:
+            trail[start] = iter(start.in_place.items())
+        while trail:
+            node = next(reversed(trail))
+            for used, path in trail[node]:
+                if used in trail:
+                    yield _loop(path)
+                elif used not in done:
+                    trail[used] = iter(used.in_place.items())
+                    break
+            else:
+                done.add(node)
+                del trail[node]
+
+
+def _loop(path: str) -> Diagnostic:
+    return Diagnostic(
+        rule="schema.loop",
+        message="The reference leads back to the schema that it stands in: checking any value would never end.",
+        path=path,
+        fix="Refer to it from a property or an item, or leave the reference out.",
+    )
+
+
+def _reference_fault(reference: str, nowhere: UnresolvableError, place: Place) -> Diagnostic:
+    return Diagnostic(
+        rule="schema.reference",
+        message=f"The reference {reference!r} {nowhere.reason}.",
+        path=extend(place.path, "$ref"),
+        fix=nowhere.fix,
+    )
+
+
+def _assembled(root: Node) -> dict[str, Any]:
+    """The schema of a root with the definitions that it uses."""
+    if isinstance(root.schema, bool):
+        return {} if root.schema else {"not": {}}
+    definitions = {node.name: node.schema for node in root.closure() if node is not root}
+    if definitions:
+        root.schema["$defs"] = definitions
+    else:
+        root.schema.pop("$defs", None)
+    return root.schema
+
+
+def _stands_alone(contents: dict[str, Any], dialect: Dialect, bounds: Bounds) -> bool:
+    """Whether a schema is 2020-12 through and through and refers to nothing outside itself."""
+    if dialect is not DRAFT_2020_12:
+        return False
+    library = Library(refuse, bounds)
+    pending = [library.add("", contents, dialect)]
+    while pending:
+        place = pending.pop()
+        if isinstance(place.value, dict):
+            if place.dialect is not DRAFT_2020_12 or not _refers_inward(place, library):
+                return False
+            pending += [place.at(*tokens) for tokens, _ in subschemas(place.value, place.dialect)]
+    return True
+
+
+def _refers_inward(place: Place, library: Library) -> bool:
+    if isinstance(place.value.get("dependencies"), dict):
+        return False
+    try:
+        return all(
+            library.find(place.value[keyword], place).document is place.document
+            for keyword in ("$ref", "$dynamicRef")
+            if keyword in place.value
+        )
+    except UnresolvableError:
+        return False

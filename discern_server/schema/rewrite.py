@@ -1,0 +1,147 @@
+"""Keywords of other dialects, written as 2020-12 would: one schema object at a time.
+
+A rule takes the value of one keyword, and the whole schema object for the neighbours that bear on it, and returns
+the members that say the same in 2020-12. It looks at no schema inside: by the time rules run, those have been
+replaced by what they will become.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Final
+
+from discern_server.schema.dialects import TELLING, Dialect, Habit
+
+Members = dict[str, Any]
+Rule = Callable[[Any, Members], Members]
+
+IGNORED_PREFIX: Final = "x-ignored-"
+"""Heads the name of a keyword that means nothing in its own dialect but would mean something in 2020-12."""
+
+_SURVIVES_BESIDE_REF: Final = frozenset(
+    {"title", "description", "default", "deprecated", "examples", "example", "$comment"}
+)
+
+
+def rewrite(schema: Members, dialect: Dialect) -> Members:
+    """`schema`, which holds keywords of `dialect`, with keywords of 2020-12; order is kept as far as it can be."""
+    rules = _rules_of(dialect.habits)
+    result: Members = {}
+    surplus: list[Members] = []
+    for keyword, value in schema.items():
+        rule = rules.get(keyword)
+        members = {keyword: value} if rule is None else rule(value, schema)
+        for name, meaning in members.items():
+            if name in result:
+                surplus.append({name: meaning})
+            else:
+                result[name] = meaning
+    return with_conjuncts(result, surplus)
+
+
+def with_conjuncts(schema: Members, conjuncts: list[Members]) -> Members:
+    """`schema`, and each of `conjuncts` as well."""
+    if conjuncts:
+        schema["allOf"] = [*schema.get("allOf", ()), *conjuncts]
+    return schema
+
+
+def survives_beside_ref(keyword: str) -> bool:
+    """Whether a keyword beside a ``$ref`` that stands alone is kept: what only tells the reader something is."""
+    return keyword in _SURVIVES_BESIDE_REF or keyword.startswith("x-")
+
+
+def ignored_name(keyword: str, dialect: Dialect, value: Any) -> str | None:
+    """The name of a keyword that `dialect` does not know, where under its own it would come to mean something."""
+    if keyword in dialect.keywords:
+        return None
+    if keyword in TELLING or (keyword == "examples" and not isinstance(value, list)):
+        return IGNORED_PREFIX + keyword
+    return None
+
+
+# --- the rules ------------------------------------------------------------------------------------------
+
+
+def _items(value: Any, _schema: Members) -> Members:
+    """An array of schemas became ``prefixItems``, which may not be empty (2020-12 Core, 10.3.1.1)."""
+    if not isinstance(value, list):
+        return {"items": value}
+    return {"prefixItems": value} if value else {}
+
+
+def _additional_items(value: Any, schema: Members) -> Members:
+    """It means something beside an array of ``items`` only."""
+    return {"items": value} if isinstance(schema.get("items"), list) else {}
+
+
+def _dependencies(value: Any, _schema: Members) -> Members:
+    """2019-09 split it in two: ``dependentRequired`` and ``dependentSchemas``."""
+    if not isinstance(value, dict):
+        return {"dependencies": value}
+    names = {name: needs for name, needs in value.items() if isinstance(needs, list)}
+    schemas = {name: needs for name, needs in value.items() if not isinstance(needs, list)}
+    members: Members = {"dependentRequired": names, "dependentSchemas": schemas}
+    return {keyword: member for keyword, member in members.items() if member}
+
+
+def _bound(exclusive: str) -> Rule:
+    """Draft-04 Validation 5.1.2: a true ``exclusiveMaximum`` sharpens ``maximum``."""
+
+    def rule(value: Any, schema: Members) -> Members:
+        inclusive = exclusive.removeprefix("exclusive").lower()
+        return {exclusive: value} if schema.get(exclusive) is True else {inclusive: value}
+
+    return rule
+
+
+def _exclusive(keyword: str) -> Rule:
+    """A boolean has done its work in the bound that it sharpens; a number can only mean what it means today."""
+
+    def rule(value: Any, _schema: Members) -> Members:
+        return {} if isinstance(value, bool) else {keyword: value}
+
+    return rule
+
+
+def _type(value: Any, schema: Members) -> Members:
+    """``nullable`` adds null to a ``type`` in the same object, and does nothing else (OpenAPI 3.0.4, Schema Object)."""
+    if schema.get("nullable") is not True:
+        return {"type": value}
+    types = list(value) if isinstance(value, list) else [value]
+    return {"type": types if "null" in types else [*types, "null"]}
+
+
+def _nothing(_value: Any, _schema: Members) -> Members:
+    """What the keyword says is said by a neighbour's rule."""
+    return {}
+
+
+def _example(value: Any, schema: Members) -> Members:
+    return {} if isinstance(schema.get("examples"), list) else {"examples": [value]}
+
+
+def _examples(value: Any, schema: Members) -> Members:
+    if "example" not in schema or not isinstance(value, list) or schema["example"] in value:
+        return {"examples": value}
+    return {"examples": [schema["example"], *value]}
+
+
+_RULES: Final[Mapping[Habit, Mapping[str, Rule]]] = {
+    Habit.ARRAY_ITEMS: {"items": _items, "additionalItems": _additional_items},
+    Habit.DEPENDENCIES: {"dependencies": _dependencies},
+    Habit.BOOLEAN_EXCLUSIVE: {
+        "minimum": _bound("exclusiveMinimum"),
+        "maximum": _bound("exclusiveMaximum"),
+        "exclusiveMinimum": _exclusive("exclusiveMinimum"),
+        "exclusiveMaximum": _exclusive("exclusiveMaximum"),
+    },
+    Habit.NULLABLE: {"type": _type, "nullable": _nothing},
+    Habit.OPENAPI_ANNOTATIONS: {"example": _example, "examples": _examples},
+}
+
+
+@cache
+def _rules_of(habits: frozenset[Habit]) -> Mapping[str, Rule]:
+    return {keyword: rule for habit in Habit if habit in habits for keyword, rule in _RULES.get(habit, {}).items()}

@@ -1,0 +1,402 @@
+"""Normalising: any dialect in, one self-contained 2020-12 schema out."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from discern_server.schema.normalize import Bounds, Normalizer, SchemaError, UnresolvableError, normalize
+
+DRAFT_2020_12 = "https://json-schema.org/draft/2020-12/schema"
+DRAFT_07 = "http://json-schema.org/draft-07/schema#"
+
+
+def refused(schema: Any, **options: Any) -> list[tuple[str, str | None]]:
+    with pytest.raises(SchemaError) as caught:
+        normalize(schema, **options)
+    return [(diagnostic.rule, diagnostic.path) for diagnostic in caught.value.diagnostics]
+
+
+# --- what needs nothing ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {
+            "type": "object",
+            "properties": {"b": {}, "a": {"type": "string"}},
+            "title": "T",
+            "x-anything": [1, {"$ref": 2}],
+        },
+        {"$defs": {"unused": {"$anchor": "here"}, "a": {"$id": "a", "items": {"$ref": "#"}}}, "items": {"$ref": "a"}},
+        {
+            "$schema": DRAFT_2020_12,
+            "$id": "https://example.com/x",
+            "$dynamicAnchor": "n",
+            "items": {"$dynamicRef": "x#n"},
+        },
+        {"properties": {"a": {"type": "string"}, "b": {"$ref": "#/properties/a"}}, "definitions": {"z": True}},
+    ],
+)
+def test_a_2020_12_schema_that_refers_to_nothing_outside_comes_back_equal_with_its_keys_in_order(schema):
+    result = normalize(schema)
+    assert json.dumps(result) == json.dumps(schema)
+    assert result is not schema
+
+
+def test_the_schema_given_is_not_changed_and_not_shared():
+    schema = {"definitions": {"a": {"enum": [{"x": 1}]}}, "$ref": "#/definitions/a"}
+    before = copy.deepcopy(schema)
+    result = normalize(schema, dialect="draft-07")
+    result["$defs"]["a"]["enum"][0]["x"] = 2
+    assert schema == before
+
+
+def test_a_boolean_schema_becomes_an_object():
+    assert normalize(True) == {}
+    assert normalize(False) == {"not": {}}
+
+
+# --- keywords of old dialects ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dialect", "schema", "expected"),
+    [
+        ("draft-04", {"minimum": 1, "exclusiveMinimum": True}, {"exclusiveMinimum": 1}),
+        ("draft-04", {"maximum": 1, "exclusiveMaximum": False}, {"maximum": 1}),
+        ("draft-04", {"id": "http://example.com/x", "type": "string"}, {"type": "string"}),
+        ("draft-04", {"const": 1, "x": 2}, {"x-ignored-const": 1, "x": 2}),
+        (
+            "draft-06",
+            {"if": {"type": "string"}, "then": False},
+            {"x-ignored-if": {"type": "string"}, "x-ignored-then": False},
+        ),
+        ("draft-07", {"items": [{}, True], "additionalItems": False}, {"prefixItems": [{}, True], "items": False}),
+        ("draft-07", {"items": {"type": "string"}, "additionalItems": False}, {"items": {"type": "string"}}),
+        ("draft-07", {"items": [], "additionalItems": False}, {"items": False}),
+        (
+            "draft-07",
+            {"dependencies": {"a": ["b"], "c": {"required": ["d"]}}},
+            {"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"c": {"required": ["d"]}}},
+        ),
+        ("2019-09", {"contains": {}, "minContains": 2}, {"contains": {}, "minContains": 2}),
+        (
+            "2019-09",
+            {"contains": {}, "minContains": 2, "unevaluatedItems": False},
+            {"unevaluatedItems": False, "allOf": [{"not": {"not": {"contains": {}, "minContains": 2}}}]},
+        ),
+        ("2019-09", {"additionalProperties": {"$recursiveRef": "#"}}, {"additionalProperties": {"$ref": "#"}}),
+        ("openapi-3.0", {"type": "string", "nullable": True}, {"type": ["string", "null"]}),
+        ("openapi-3.0", {"nullable": True, "enum": ["a"]}, {"enum": ["a"]}),
+        ("openapi-3.0", {"type": "string", "nullable": False}, {"type": "string"}),
+        ("openapi-3.0", {"example": {"$ref": "x"}}, {"examples": [{"$ref": "x"}]}),
+        ("openapi-3.1", {"example": 1, "examples": [2]}, {"examples": [1, 2]}),
+        ("openapi-3.1", {"type": "string", "nullable": True}, {"type": "string", "nullable": True}),
+        (
+            "swagger-2.0",
+            {"type": "number", "minimum": 0, "exclusiveMinimum": True},
+            {"type": "number", "exclusiveMinimum": 0},
+        ),
+    ],
+)
+def test_keywords_become_what_says_the_same_in_2020_12(dialect, schema, expected):
+    result = normalize(schema, dialect=dialect)
+    assert json.dumps(result) == json.dumps(expected)
+    jsonschema.Draft202012Validator.check_schema(result)
+    assert normalize(result) == result
+
+
+def test_what_the_schema_says_of_itself_wins_over_the_argument():
+    schema = {"$schema": DRAFT_07, "items": [True]}
+    assert normalize(schema, dialect="openapi-3.1") == {"$schema": DRAFT_2020_12, "prefixItems": [True]}
+
+
+def test_an_unknown_dialect_is_refused_by_name():
+    assert refused({"$schema": "http://json-schema.org/draft-03/schema#"}) == [("schema.dialect", "/$schema")]
+    assert refused({}, dialect="draft-99") == [("schema.dialect", None)]
+
+
+def test_annotations_beside_a_reference_of_an_old_draft_are_kept_and_assertions_dropped():
+    schema = {"properties": {"a": {"$ref": "#", "description": "d", "maxLength": 1, "x-y": 1}}}
+    assert normalize(schema, dialect="draft-07") == {"properties": {"a": {"$ref": "#", "description": "d", "x-y": 1}}}
+
+
+# --- references ------------------------------------------------------------------------------------------
+
+
+def test_targets_move_to_defs_under_the_name_that_a_person_would_use():
+    schema = {
+        "properties": {
+            "first": {"$ref": "#/definitions/one%20two"},
+            "second": {"$ref": "#/definitions/deep/items/0"},
+            "third": {"$ref": "http://example.com/files/tree.json"},
+            "fourth": {"$ref": "#anchor"},
+        },
+        "definitions": {
+            "one two": {"type": "string"},
+            "deep": {"items": [{"$ref": "#/definitions/deep"}]},
+            "unused": {"$ref": "http://example.com/gone"},
+            "anchored": {"$id": "#anchor", "title": "not this"},
+        },
+    }
+    tree = {
+        "properties": {"kids": {"$ref": "#"}, "deep": {"$ref": "#/definitions/deep"}},
+        "definitions": {"deep": True},
+    }
+    result = normalize(schema, dialect="draft-07", resolve={"http://example.com/files/tree.json": tree}.__getitem__)
+    names = list(result["$defs"])
+    assert names[:5] == ["one_two", "items_0", "tree", "anchored", "deep"]
+    assert names[5].startswith("deep_")
+    assert len(names) == 6
+    assert result["$defs"]["tree"]["properties"] == {
+        "kids": {"$ref": "#/$defs/tree"},
+        "deep": {"$ref": f"#/$defs/{names[5]}"},
+    }
+    assert list(result) == ["properties", "$defs"]
+
+
+def test_a_network_reference_is_refused_by_name():
+    with pytest.raises(SchemaError) as caught:
+        normalize({"properties": {"a": {"$ref": "http://10.0.0.1/x"}}})
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.rule, diagnostic.path) == ("schema.reference", "/properties/a/$ref")
+    assert "http://10.0.0.1/x" in diagnostic.message
+    assert diagnostic.fix
+
+
+def test_every_bad_reference_is_reported_at_once():
+    schema = {
+        "$defs": {"pet": True},
+        "properties": {
+            "a": {"$ref": "#/$defs/pets"},
+            "b": {"$ref": 5},
+            "c": {"$ref": "#nowhere"},
+            "d": 7,
+            "e": {"allOf": {}},
+        },
+    }
+    assert refused(schema) == [
+        ("schema.reference", "/properties/a/$ref"),
+        ("schema.reference", "/properties/b/$ref"),
+        ("schema.reference", "/properties/c/$ref"),
+        ("schema.type", "/properties/d"),
+        ("schema.type", "/properties/e/allOf"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"anyOf": [{"$ref": "#"}]}}},
+        {"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"not": {"$ref": "#/$defs/a"}}}},
+    ],
+)
+def test_a_reference_that_never_goes_into_the_instance_is_refused(schema):
+    assert [rule for rule, _ in refused(schema)] == ["schema.loop"]
+
+
+def test_a_dynamic_reference_becomes_a_plain_one_for_each_way_that_leads_to_it():
+    """2020-12 Core 8.2.3.2; what needs flattening here is the remote list."""
+    remote = {
+        "$id": "https://example.com/list",
+        "items": {"$dynamicRef": "#item"},
+        "$defs": {"any": {"$dynamicAnchor": "item"}},
+    }
+    schema = {
+        "properties": {
+            "strings": {"$id": "strings", "$ref": "list", "$defs": {"i": {"$dynamicAnchor": "item", "type": "string"}}},
+            "numbers": {"$id": "numbers", "$ref": "list", "$defs": {"i": {"$dynamicAnchor": "item", "type": "number"}}},
+        }
+    }
+    result = normalize(
+        schema, base_uri="https://example.com/root", resolve={"https://example.com/list": remote}.__getitem__
+    )
+    assert "$dynamicRef" not in json.dumps(result)
+    validator = jsonschema.Draft202012Validator(result)
+    assert validator.is_valid({"strings": ["a"], "numbers": [1]})
+    assert not validator.is_valid({"strings": [1]})
+    assert not validator.is_valid({"numbers": ["a"]})
+
+
+# --- projections ------------------------------------------------------------------------------------------
+
+ACCOUNT = {
+    "allOf": [
+        {"$ref": "#/components/schemas/Base"},
+        {"required": ["id", "name"], "properties": {"name": {"type": "string"}}},
+    ]
+}
+DOCUMENT = {
+    "paths": {"/accounts": {"post": {"$ref": "#/components/operations/Create"}}},
+    "components": {
+        "operations": {"Create": {"requestBody": {"$ref": "#/components/schemas/Account"}}},
+        "schemas": {
+            "Account": ACCOUNT,
+            "Base": {
+                "type": "object",
+                "required": ["id", "pin"],
+                "properties": {
+                    "id": {"$ref": "#/components/schemas/Id"},
+                    "pin": {"type": "string", "writeOnly": True},
+                    "self": {"$ref": "#/components/schemas/Account"},
+                },
+            },
+            "Id": {"type": "integer", "readOnly": True},
+            "Broken": {"properties": {"x": {"$ref": "#/components/schemas/Missing"}}},
+            "User of Broken": {"items": {"$ref": "#/components/schemas/Broken"}},
+        },
+    },
+}
+
+
+def accounts() -> Normalizer:
+    return Normalizer(DOCUMENT, dialect="openapi-3.0", schemas_at=["/components/schemas"])
+
+
+def test_input_leaves_out_what_is_read_only_and_no_longer_requires_it_anywhere():
+    normalizer = accounts()
+    bundle = normalizer.bundle("input")
+    assert bundle.add(normalizer.root.at("components", "schemas", "Account")) == {
+        "allOf": [{"$ref": "#/$defs/Base"}, {"required": ["name"], "properties": {"name": {"type": "string"}}}]
+    }
+    definitions = bundle.definitions()
+    assert list(definitions) == ["Base", "Account"]
+    assert definitions["Base"] == {
+        "type": "object",
+        "required": ["pin"],
+        "properties": {
+            "pin": {"type": "string", "writeOnly": True},
+            "self": {"$ref": "#/$defs/Account"},
+        },
+    }
+
+
+def test_output_leaves_out_what_is_write_only():
+    normalizer = accounts()
+    bundle = normalizer.bundle("output")
+    bundle.add(normalizer.root.at("components", "schemas", "Base"))
+    assert bundle.definitions()["Base"]["required"] == ["id"]  # type: ignore[index]
+
+
+def test_a_requirement_in_a_condition_is_left_alone():
+    """Leaving it out of a negation would refuse what was accepted."""
+    schema = {"properties": {"id": {"readOnly": True}}, "not": {"required": ["id"]}}
+    assert normalize(schema, direction="input") == {"properties": {}, "not": {"required": ["id"]}}
+
+
+# --- documents that hold many schemas -----------------------------------------------------------------------
+
+
+def test_a_reference_object_is_followed_to_the_place_it_means():
+    normalizer = accounts()
+    operation = normalizer.follow(normalizer.root.at("paths", "/accounts", "post"))
+    assert operation.pointer == "/components/operations/Create"
+    assert normalizer.follow(operation.at("requestBody")).value is ACCOUNT
+    assert normalizer.follow(normalizer.root).pointer == ""
+
+
+def test_a_broken_component_costs_only_those_who_use_it():
+    normalizer = accounts()
+    schemas = normalizer.root.at("components", "schemas")
+    bundle = normalizer.bundle()
+    for _ in range(2):
+        with pytest.raises(SchemaError) as caught:
+            bundle.add(schemas.at("User of Broken"))
+        assert [fault.path for fault in caught.value.diagnostics] == ["/components/schemas/Broken/properties/x/$ref"]
+    bundle.add(schemas.at("Id"))
+    assert bundle.definitions() == {}
+
+
+def test_a_schema_put_together_resolves_as_if_it_stood_there():
+    normalizer = accounts()
+    bundle = normalizer.bundle()
+    place = normalizer.root.at("paths")
+    assert bundle.add(place.holding({"items": {"$ref": "#/components/schemas/Id"}})) == {
+        "items": {"$ref": "#/$defs/Id"}
+    }
+    assert list(bundle.definitions()) == ["Id"]
+    with pytest.raises(SchemaError) as caught:
+        bundle.add(place.holding({"items": {"$ref": "#/nowhere"}}))
+    assert caught.value.diagnostics[0].path == "/paths/items/$ref"
+
+
+# --- bounds -------------------------------------------------------------------------------------------------
+
+
+def nested(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {"not": schema}
+    return schema
+
+
+def test_depth_is_bounded_and_never_a_recursion_error():
+    assert refused(nested(5000))[0][0] == "json.depth"
+    assert refused(nested(5000), dialect="draft-07")[0][0] == "json.depth"
+
+
+def test_the_number_of_subschemas_is_bounded():
+    schema: dict[str, Any] = {"properties": {str(number): {} for number in range(11)}}
+    assert refused(schema, bounds=Bounds(max_subschemas=10))[0][0] == "schema.bounds.subschemas"
+
+
+def test_size_is_bounded():
+    assert refused({"enum": ["x" * 1000]}, bounds=Bounds(max_bytes=500))[0][0] == "schema.bounds.size"
+
+
+def test_a_value_that_holds_itself_ends_in_a_diagnostic():
+    schema: dict[str, Any] = {}
+    schema["properties"] = {"self": schema}
+    assert refused(schema)[0][0] == "json.depth"
+
+
+def test_what_json_cannot_carry_is_named():
+    assert refused({"enum": [{1: 2}]}) == [("json.type", "/enum/0")]
+    assert refused({"const": {1, 2}}) == [("json.type", "/const")]
+
+
+# --- meta-schemas ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draft", ["draft-04", "draft-06", "draft-07", "draft/2019-09", "draft/2020-12"])
+def test_a_reference_to_a_meta_schema_needs_no_network(draft):
+    result = normalize(
+        {"$ref": f"https://json-schema.org/{draft}/schema"}
+        if "/" in draft
+        else {"$ref": f"http://json-schema.org/{draft}/schema#"}
+    )
+    validator = jsonschema.Draft202012Validator(result)
+    assert validator.is_valid({"properties": {"a": {"minLength": 1}}})
+    assert not validator.is_valid({"properties": {"a": {"minLength": -1}}})
+    assert normalize(result) == result
+
+
+def test_a_meta_schema_of_ones_own_may_know_fewer_keywords():
+    """2019-09 Core 8.1.2: ``$vocabulary`` says which keywords mean something."""
+    own = {
+        "$schema": "https://json-schema.org/draft/2019-09/schema",
+        "$vocabulary": {
+            "https://json-schema.org/draft/2019-09/vocab/core": True,
+            "https://json-schema.org/draft/2019-09/vocab/applicator": True,
+        },
+    }
+
+    def resolve(uri: str) -> Any:
+        if uri == "https://example.com/own":
+            return own
+        raise UnresolvableError("is not here")
+
+    schema = {"$schema": "https://example.com/own", "properties": {"a": {"minimum": 10}}}
+    assert normalize(schema, resolve=resolve) == {
+        "$schema": DRAFT_2020_12,
+        "properties": {"a": {"x-ignored-minimum": 10}},
+    }
+    assert refused(schema) == [("schema.dialect", "/$schema")]
