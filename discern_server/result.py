@@ -34,6 +34,7 @@ class Diagnostic:
         path: Where: a JSON Pointer (RFC 6901) into the value at hand, or a file, or both as
             ``file#/pointer``. Empty for the whole value.
         line: The line in that file, counted from 1, where it is known.
+        schema_path: Where a JSON Schema says what is broken: a JSON Pointer to the keyword, through each ``$ref``.
         fix: The mend: what to do about it.
     """
 
@@ -42,6 +43,7 @@ class Diagnostic:
     severity: Severity = Severity.ERROR
     path: str | None = None
     line: int | None = None
+    schema_path: str | None = None
     fix: str | None = None
 
     def within(self, file: str) -> Diagnostic:
@@ -182,6 +184,7 @@ def serialize_diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
             "message": diagnostic.message,
             "path": diagnostic.path,
             "line": diagnostic.line,
+            "schema_path": diagnostic.schema_path,
             "fix": diagnostic.fix,
         }
     )

@@ -26,7 +26,8 @@ class Failure:
 
     Attributes:
         keyword: The keyword, such as ``required``; ``false`` for the schema that allows nothing.
-        evaluation_path: The way from the root schema to the keyword, through each ``$ref`` taken.
+        evaluation_path: The way from the root schema to the keyword, through each ``$ref`` taken; the reference
+            engine leaves the ``$ref`` itself out.
         instance_path: The way from the root of the instance to the place.
         instance: The value at that place.
         parent: The schema object that holds the keyword; None where it is not in the document.

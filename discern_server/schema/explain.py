@@ -10,11 +10,13 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from discern_server.result import Diagnostic
 from discern_server.schema.engines import Failure
 from discern_server.schema.pointer import pointer
+from discern_server.schema.secrets import Secrets
 
 SHOWN_CHARACTERS: Final = 60
 """How much of a value a message quotes."""
@@ -22,36 +24,63 @@ SHOWN_CHARACTERS: Final = 60
 SHOWN_CHOICES: Final = 12
 """How many choices (of an enum, of known properties) a message lists."""
 
-Hides: TypeAlias = Callable[[Failure], bool]
-"""Says of a failure whether the value it is about must stay secret."""
+
+def explain(failures: Iterable[Failure], secrets: Secrets) -> Iterator[Diagnostic]:
+    """One diagnostic or more for each failure: an alternative that was missed brings its own along.
+
+    What several keywords say in the same words is said once.
+    """
+    said = set()
+    for diagnostic in _explain_all(failures, secrets):
+        words = (diagnostic.rule, diagnostic.path, diagnostic.message)
+        if words not in said:
+            said.add(words)
+            yield diagnostic
 
 
-def explain(failures: Iterable[Failure], hides: Hides) -> Iterator[Diagnostic]:
-    """One diagnostic or more for each failure: an alternative that was missed brings its own along."""
+def _explain_all(failures: Iterable[Failure], secrets: Secrets) -> Iterator[Diagnostic]:
     for failure in failures:
+        shown = _with_secrets_hidden(failure, secrets)
         if failure.branches:
-            yield from _explain_alternatives(failure, hides)
+            yield from _explain_alternatives(shown, secrets)
         else:
-            yield from _explain_one(failure, hides)
+            yield from _explain_one(shown)
 
 
-def _explain_one(failure: Failure, hides: Hides) -> Iterator[Diagnostic]:
-    shown = "a value that is kept secret" if hides(failure) else show(failure.instance)
+class _Secret:
+    """Stands for a value that is not shown."""
+
+
+_SECRET: Final = _Secret()
+
+
+def _with_secrets_hidden(failure: Failure, secrets: Secrets) -> Failure:
+    hidden = secrets.hide(failure.evaluation_path, failure.instance_path)
+    return replace(failure, instance=_SECRET) if hidden else failure
+
+
+def _explain_one(failure: Failure) -> Iterator[Diagnostic]:
     if failure.note:
-        yield _diagnostic(failure, f"{shown} cannot be checked: {failure.note}", None)
+        yield _diagnostic(failure, f"{show(failure.instance)} cannot be checked: {failure.note}", None)
     elif failure.keyword in _UNKNOWN_PROPERTIES and failure.names:
         for name in failure.names:
             yield _diagnostic(failure, f"{_quote(name)} is not a known property", _rename(name, failure), name)
     elif failure.of_name:
-        message, _ = _sentence(failure, shown)
-        yield _diagnostic(failure, f"not a good property name: {message}", None, failure.instance)
+        message, _ = _sentence(failure)
+        yield _diagnostic(failure, f"not a good property name: {message}", None, str(failure.instance))
     else:
-        yield _diagnostic(failure, *_sentence(failure, shown))
+        yield _diagnostic(failure, *_sentence(failure))
 
 
 def _diagnostic(failure: Failure, message: str, fix: str | None, name: str | None = None) -> Diagnostic:
     place = failure.instance_path if name is None else (*failure.instance_path, name)
-    return Diagnostic(rule=failure.keyword, message=message, path=pointer(place), fix=fix)
+    return Diagnostic(
+        rule=failure.keyword,
+        message=message,
+        path=pointer(place),
+        schema_path=pointer(failure.evaluation_path),
+        fix=fix,
+    )
 
 
 # --- one sentence for each keyword ----------------------------------------------------------------------
@@ -60,21 +89,21 @@ _Sentence: TypeAlias = tuple[str, str | None]
 _UNKNOWN_PROPERTIES: Final = ("additionalProperties", "unevaluatedProperties")
 
 
-def _sentence(failure: Failure, shown: str) -> _Sentence:
+def _sentence(failure: Failure) -> _Sentence:
     special = _SPECIAL.get(failure.keyword)
     if special:
-        return special(failure, shown)
+        return special(failure)
     plain = _PLAIN.get(failure.keyword)
     if plain:
         message, fix = plain
         value = _short(failure.value)
-        return message.format(shown=shown, value=value), fix.format(value=value)
-    return f"{shown} does not satisfy {_quote(failure.keyword)}", None
+        return message.format(shown=show(failure.instance), value=value), fix.format(value=value)
+    return f"{show(failure.instance)} does not satisfy {_quote(failure.keyword)}", None
 
 
-def _type(failure: Failure, shown: str) -> _Sentence:
+def _type(failure: Failure) -> _Sentence:
     wanted = [failure.value] if isinstance(failure.value, str) else list(failure.value)
-    return f"expected {_any_of(wanted)}, got {shown}", _other_type(failure.instance, wanted)
+    return f"expected {_any_of(wanted)}, got {show(failure.instance)}", _other_type(failure.instance, wanted)
 
 
 def _other_type(instance: Any, wanted: list[str]) -> str | None:
@@ -93,9 +122,17 @@ def _other_type(instance: Any, wanted: list[str]) -> str | None:
     return None
 
 
-def _required(failure: Failure, shown: str) -> _Sentence:  # noqa: ARG001 - the shape of all sentences
+def _required(failure: Failure) -> _Sentence:
     name = failure.names[0] if failure.names else ""
     return f"{_quote(name)} is missing", f"add {_quote(name)}{_described(name, failure)}"
+
+
+def _dependent(failure: Failure) -> _Sentence:
+    name = failure.names[0] if failure.names else ""
+    dependencies = failure.value if isinstance(failure.value, Mapping) else {}
+    because = next((key for key, needed in dependencies.items() if isinstance(needed, list) and name in needed), None)
+    message, fix = _required(failure)
+    return (f"{message}, which {_quote(because)} needs" if because is not None else message), fix
 
 
 def _described(name: str, failure: Failure) -> str:
@@ -111,25 +148,25 @@ def _described(name: str, failure: Failure) -> str:
     return f" ({'; '.join(words)})" if words else ""
 
 
-def _enum(failure: Failure, shown: str) -> _Sentence:
+def _enum(failure: Failure) -> _Sentence:
     choices = [_short(choice) for choice in failure.value]
     near = difflib.get_close_matches(_short(failure.instance), choices, 1)
-    return f"{shown} is not one of {_listed(choices)}", f"use {near[0]}" if near else None
+    return f"{show(failure.instance)} is not one of {_listed(choices)}", f"use {near[0]}" if near else None
 
 
-def _const(failure: Failure, shown: str) -> _Sentence:
-    return f"{shown} is not {_short(failure.value)}", f"use {_short(failure.value)}"
+def _const(failure: Failure) -> _Sentence:
+    return f"{show(failure.instance)} is not {_short(failure.value)}", f"use {_short(failure.value)}"
 
 
-def _nothing_allowed(failure: Failure, shown: str) -> _Sentence:  # noqa: ARG001 - the shape of all sentences
+def _nothing_allowed(_: Failure) -> _Sentence:
     return "nothing is allowed here", "leave it out"
 
 
-_SPECIAL: Final[Mapping[str, Callable[[Failure, str], _Sentence]]] = {
+_SPECIAL: Final[Mapping[str, Callable[[Failure], _Sentence]]] = {
     "type": _type,
     "required": _required,
-    "dependencies": _required,
-    "dependentRequired": _required,
+    "dependencies": _dependent,
+    "dependentRequired": _dependent,
     "enum": _enum,
     "const": _const,
     "false": _nothing_allowed,
@@ -170,7 +207,7 @@ def _rename(name: str, failure: Failure) -> str:
 # --- alternatives -----------------------------------------------------------------------------------------
 
 
-def _explain_alternatives(failure: Failure, hides: Hides) -> Iterator[Diagnostic]:
+def _explain_alternatives(failure: Failure, secrets: Secrets) -> Iterator[Diagnostic]:
     matching = [index for index, branch in enumerate(failure.branches) if not branch]
     if matching:
         listed = " and ".join(_alternative(failure, index) for index in matching)
@@ -178,15 +215,14 @@ def _explain_alternatives(failure: Failure, hides: Hides) -> Iterator[Diagnostic
         return
     types = _types_of_all(failure)
     if types:
-        shown = "a value that is kept secret" if hides(failure) else show(failure.instance)
-        message = f"expected {_any_of(types)}, got {shown}"
+        message = f"expected {_any_of(types)}, got {show(failure.instance)}"
         yield _diagnostic(failure, message, _other_type(failure.instance, types))
         return
     index = min(range(len(failure.branches)), key=lambda index: _distance(failure, failure.branches[index]))
     count = len(failure.branches)
     message = f"matches none of the {count} alternatives" if count > 1 else "does not match"
     yield _diagnostic(failure, f"{message}; {_alternative(failure, index)} comes closest", None)
-    yield from explain(failure.branches[index], hides)
+    yield from _explain_all(failure.branches[index], secrets)
 
 
 def _types_of_all(failure: Failure) -> list[str]:
@@ -248,6 +284,8 @@ def type_name(value: Any) -> str:
 
 def show(value: Any) -> str:
     """A value in a message: scalars as JSON, shortened; of objects and arrays only their size."""
+    if isinstance(value, _Secret):
+        return "a value that is kept secret"
     if isinstance(value, Mapping):
         return f"an object with {_count(len(value), 'property', 'properties')}"
     if isinstance(value, list | tuple):

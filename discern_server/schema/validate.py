@@ -25,6 +25,7 @@ from discern_server.schema.explain import explain
 from discern_server.schema.frozen import thaw
 from discern_server.schema.json_value import is_json, json_faults
 from discern_server.schema.pointer import pointer
+from discern_server.schema.secrets import Secrets
 
 _MOST_FAILURES: Final = 200
 """How many failures are looked at: an array of a million wrong items is told by its first ones."""
@@ -87,15 +88,11 @@ class Validator:
         if engine.is_valid(instance):
             return ()
         failures = sorted(islice(engine.failures(instance), _MOST_FAILURES), key=_reading_order)
-        return tuple(islice(explain(failures, _hides_nothing), limit))
+        return tuple(islice(explain(failures, Secrets(self._schema)), limit))
 
 
 def _reading_order(failure: Failure) -> tuple[Any, ...]:
     return failure.instance_path, failure.keyword
-
-
-def _hides_nothing(failure: Failure) -> bool:  # noqa: ARG001 - the shape of `Hides`
-    return False
 
 
 def _compile(schema: Any, engine_name: EngineName) -> Engine:

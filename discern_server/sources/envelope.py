@@ -53,6 +53,7 @@ _DIAGNOSTIC = {
         "message": {"type": "string"},
         "path": {"type": "string", "description": "A JSON Pointer, a file, or file#/pointer."},
         "line": {"type": "integer"},
+        "schema_path": {"type": "string", "description": "Where a schema says what is broken."},
         "fix": {"type": "string"},
     },
     "required": ["rule", "severity", "message"],
