@@ -163,7 +163,7 @@ class _StdioTalk:
                 received = self._server.ask(message, self._pace.answer_s())
                 self._pace.note_answer(time.monotonic() - started)
         except WireError as error:
-            fault = str(error)
+            fault = self._told(error)
             self._break_off()
         answer = Answer(question=question, sent=message, received=received, fault=fault)
         self._answers.append(answer)
@@ -193,6 +193,12 @@ class _StdioTalk:
             burst=self._burst,
             entries=self._server.transcript.entries,
         )
+
+    def _told(self, error: WireError) -> str:
+        """What went wrong, with what came instead of the answer."""
+        if not self._server.unclaimed:
+            return str(error)
+        return f"{error}; it sent {shortened(encode(self._server.unclaimed[-1]).decode())}"
 
     def _see_exit(self) -> Exit:
         self._server.close_stdin()
