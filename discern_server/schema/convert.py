@@ -28,7 +28,8 @@ from discern_server.schema.json_value import is_json, json_faults
 from discern_server.schema.names import Names, name_for
 from discern_server.schema.projection import NOT_PROJECTED, Direction, Projection, without
 from discern_server.schema.references import extend, split
-from discern_server.schema.rewrite import ignored_name, rewrite, survives_beside_ref, with_conjuncts
+from discern_server.schema.rewrite import IGNORED_PREFIX, is_ignored, rewrite, survives_beside_ref, with_conjuncts
+from discern_server.schema.values import complaint
 
 Schema = dict[str, Any] | bool
 Report = Callable[[Diagnostic], None]
@@ -168,7 +169,7 @@ class Converter:
         place = job.place
         self._budget.subschema(place.path, job.depth)
         if not isinstance(place.value, dict):
-            job.fault("schema.type", f"A schema is an object or a boolean, not {_kind(place.value)}.")
+            job.fault("schema.type", f"A schema has to be an object or a boolean, not {_kind(place.value)}.")
             return
         if place.pointer in place.document.faults:
             job.node.faults.append(place.document.faults[place.pointer])
@@ -188,6 +189,7 @@ class Converter:
                 else:
                     written[name] = member
         job.target.update(with_conjuncts(rewrite(written, place.dialect), conjuncts))
+        self._check_values(job)
         self._note_evaluation(job)
 
     def _projected(self, job: _Job) -> dict[Any, Any]:
@@ -217,13 +219,15 @@ class Converter:
             reference = self._refer(job, keyword, value)
             return {"$ref": reference} if reference else {}
         if keyword in dialect.shapes:
-            return {keyword: self._schemas_in(job, keyword, value)}
+            schemas = self._schemas_in(job, keyword, value)
+            return {} if schemas is None else {keyword: schemas}
         if keyword == "format" and dialect.asserts_format:
             job.fault("schema.format", "The dialect asserts format, which a plain 2020-12 schema cannot.", keyword)
-        ignored = ignored_name(keyword, dialect, value)
-        if ignored is not None:
-            self._warn_of_ignored(job, keyword, ignored)
-        return {ignored or keyword: self._copy(job, value, keyword)}
+        copy = self._copy(job, value, keyword)
+        if not is_ignored(keyword, dialect, value):
+            return {keyword: copy}
+        self._warn_of_ignored(job, keyword)
+        return {IGNORED_PREFIX + keyword: copy}
 
     def _schemas_in(self, job: _Job, keyword: str, value: Any) -> Any:
         shape = job.place.dialect.shapes[keyword]
@@ -238,8 +242,8 @@ class Converter:
                 else self._schema(job, keyword, name)
                 for name, item in value.items()
             }
-        job.fault("schema.type", f"{keyword} is {shape.value}, not {_kind(value)}.", keyword)
-        return value
+        job.fault("schema.keyword", f"{keyword} has to be {shape.value}, not {_kind(value)}.", keyword)
+        return None
 
     def _schema(self, job: _Job, keyword: str, *tokens: str | int) -> Schema:
         place = job.place.at(keyword, *tokens)
@@ -267,21 +271,30 @@ class Converter:
         self._budget.write(len(value) if isinstance(value, str) else len(json.dumps(value)), job.place.path)
         return thaw(value)
 
+    def _check_values(self, job: _Job) -> None:
+        for keyword, value in job.target.items():
+            wanted = complaint(keyword, value)
+            if wanted is not None:
+                at = (keyword,) if keyword in job.place.value else ()
+                job.fault("schema.keyword", f"{keyword} has to be {wanted}, not {_shown(value)}.", *at)
+            elif value == [] and keyword in ("allOf", "anyOf", "oneOf"):
+                job.fault("schema.keyword", f"{keyword} has to hold at least one schema.", keyword)
+
     def _note_evaluation(self, job: _Job) -> None:
         if "unevaluatedItems" in job.target:
             self._unevaluated_items = True
         if "contains" in job.target and Habit.CONTAINS_LEAVES_UNEVALUATED in job.place.dialect.habits:
             self._hideable.append(job.target)
 
-    def _warn_of_ignored(self, job: _Job, keyword: str, ignored: str) -> None:
+    def _warn_of_ignored(self, job: _Job, keyword: str) -> None:
         if self._report is not None:
             self._report(
                 Diagnostic(
                     rule="schema.ignored",
                     severity=Severity.WARNING,
-                    message=f"{job.place.dialect.name} has no {keyword}: it means nothing and is kept as {ignored}.",
+                    message=f"{keyword} means nothing here in {job.place.dialect.name}; it is kept under another name.",
                     path=extend(job.place.path, keyword),
-                    fix="Declare the dialect that has it, or leave it out.",
+                    fix="Declare the dialect that has it, give it a value that it can have, or leave it out.",
                 )
             )
 
@@ -362,3 +375,8 @@ def _kind(value: Any) -> str:
     """What a value is, in the words of JSON."""
     kinds = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
     return kinds.get(type(value), "a number" if isinstance(value, int | float) else f"a {type(value).__name__}")
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:59] + "…"

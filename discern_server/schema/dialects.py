@@ -39,7 +39,8 @@ class Habit(StrEnum):
     BOOLEAN_EXCLUSIVE = "exclusiveMinimum and exclusiveMaximum are booleans that sharpen minimum and maximum"
     CONTAINS_LEAVES_UNEVALUATED = "items that contains matched are still unevaluated"
     NULLABLE = "nullable adds null to type"
-    OPENAPI_ANNOTATIONS = "example and discriminator"
+    OPENAPI_ANNOTATIONS = "example and discriminator tell the reader something"
+    REPEATS = "required and enum may say a thing twice, which descriptions of real interfaces do"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +185,7 @@ _SWAGGER_HABITS = frozenset(
         Habit.DEPENDENCIES,
         Habit.BOOLEAN_EXCLUSIVE,
         Habit.OPENAPI_ANNOTATIONS,
+        Habit.REPEATS,
     }
 )
 
@@ -227,7 +229,8 @@ OPENAPI_31: Final = _dialect(
     "openapi-3.1",
     "https://spec.openapis.org/oas/3.1/dialect/base",
     DRAFT_2020_12.keywords | _OPENAPI,
-    DRAFT_2020_12.habits | {Habit.OPENAPI_ANNOTATIONS},
+    # Booleans as exclusive bounds are no longer allowed there, but are what 3.0 left in many descriptions.
+    DRAFT_2020_12.habits | {Habit.OPENAPI_ANNOTATIONS, Habit.REPEATS, Habit.BOOLEAN_EXCLUSIVE},
 )
 OPENAPI_32: Final = _dialect(
     "openapi-3.2", "https://spec.openapis.org/oas/3.2/dialect/2025-09-17", OPENAPI_31.keywords, OPENAPI_31.habits

@@ -47,6 +47,7 @@ from discern_server.schema.frozen import thaw
 from discern_server.schema.json_value import json_faults
 from discern_server.schema.projection import Direction
 from discern_server.schema.references import extend
+from discern_server.schema.rewrite import is_ignored
 
 __all__ = ["Bounds", "Bundle", "Direction", "Normalizer", "Place", "SchemaError", "UnresolvableError", "normalize"]
 
@@ -300,20 +301,22 @@ def _stands_alone(contents: dict[str, Any], dialect: Dialect, bounds: Bounds) ->
     while pending:
         place = pending.pop()
         if isinstance(place.value, dict):
-            if place.dialect is not DRAFT_2020_12 or not _refers_inward(place, library):
+            if place.dialect is not DRAFT_2020_12 or not _needs_nothing(place, library):
                 return False
             pending += [place.at(*tokens) for tokens, _ in subschemas(place.value, place.dialect)]
     return True
 
 
-def _refers_inward(place: Place, library: Library) -> bool:
-    if isinstance(place.value.get("dependencies"), dict):
+def _needs_nothing(place: Place, library: Library) -> bool:
+    """Whether one schema object says nothing that has to be said in another way, and refers to its own document."""
+    schema: dict[str, Any] = place.value
+    if "dependencies" in schema or any(is_ignored(keyword, place.dialect, value) for keyword, value in schema.items()):
         return False
     try:
         return all(
-            library.find(place.value[keyword], place).document is place.document
+            library.find(schema[keyword], place).document is place.document
             for keyword in ("$ref", "$dynamicRef")
-            if keyword in place.value
+            if keyword in schema
         )
     except UnresolvableError:
         return False

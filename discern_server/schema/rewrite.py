@@ -7,11 +7,13 @@ replaced by what they will become.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
 
 from discern_server.schema.dialects import TELLING, Dialect, Habit
+from discern_server.schema.values import complaint, is_annotation
 
 Members = dict[str, Any]
 Rule = Callable[[Any, Members], Members]
@@ -52,13 +54,12 @@ def survives_beside_ref(keyword: str) -> bool:
     return keyword in _SURVIVES_BESIDE_REF or keyword.startswith("x-")
 
 
-def ignored_name(keyword: str, dialect: Dialect, value: Any) -> str | None:
-    """The name of a keyword that `dialect` does not know, where under its own it would come to mean something."""
+def is_ignored(keyword: str, dialect: Dialect, value: Any) -> bool:
+    """Whether a keyword means nothing where it stands, yet cannot stand in 2020-12 under its own name."""
     if keyword in dialect.keywords:
-        return None
-    if keyword in TELLING or (keyword == "examples" and not isinstance(value, list)):
-        return IGNORED_PREFIX + keyword
-    return None
+        return is_annotation(keyword) and complaint(keyword, value) is not None
+    # The meta-schema of 2020-12 still has an opinion on what 2019-09's own references may be.
+    return keyword in TELLING or keyword.startswith("$recursive") or complaint(keyword, value) is not None
 
 
 # --- the rules ------------------------------------------------------------------------------------------
@@ -118,6 +119,30 @@ def _nothing(_value: Any, _schema: Members) -> Members:
     return {}
 
 
+def _names(value: Any, _schema: Members) -> Members:
+    """Naming a property twice requires it no more than naming it once."""
+    names = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return {"required": list(dict.fromkeys(value)) if names else value}
+
+
+def _enum(value: Any, _schema: Members) -> Members:
+    if not isinstance(value, list):
+        return {"enum": value}
+    return {"enum": list({json.dumps(item, sort_keys=True): item for item in reversed(value)}.values())[::-1]}
+
+
+def _discriminator(value: Any, _schema: Members) -> Members:
+    """A hint to the reader (OpenAPI 3.1.1, Discriminator Object); its mapping names definitions, not what is gone."""
+    if isinstance(value, str):
+        return {"discriminator": {"propertyName": value}}
+    if isinstance(value, dict) and isinstance(value.get("mapping"), dict):
+        mapping = {
+            name: target.rpartition("/")[2] for name, target in value["mapping"].items() if isinstance(target, str)
+        }
+        return {"discriminator": {**value, "mapping": mapping}}
+    return {"discriminator": value}
+
+
 def _example(value: Any, schema: Members) -> Members:
     return {} if isinstance(schema.get("examples"), list) else {"examples": [value]}
 
@@ -138,7 +163,8 @@ _RULES: Final[Mapping[Habit, Mapping[str, Rule]]] = {
         "exclusiveMaximum": _exclusive("exclusiveMaximum"),
     },
     Habit.NULLABLE: {"type": _type, "nullable": _nothing},
-    Habit.OPENAPI_ANNOTATIONS: {"example": _example, "examples": _examples},
+    Habit.OPENAPI_ANNOTATIONS: {"example": _example, "examples": _examples, "discriminator": _discriminator},
+    Habit.REPEATS: {"required": _names, "enum": _enum},
 }
 
 

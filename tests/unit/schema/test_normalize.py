@@ -187,7 +187,7 @@ def test_every_bad_reference_is_reported_at_once():
         ("schema.reference", "/properties/b/$ref"),
         ("schema.reference", "/properties/c/$ref"),
         ("schema.type", "/properties/d"),
-        ("schema.type", "/properties/e/allOf"),
+        ("schema.keyword", "/properties/e/allOf"),
     ]
 
 
