@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from discern_server.result import DiscernResult
+from discern_server.junit import Case, to_junit
+from discern_server.result import DiscernResult, Severity
 from discern_server.wire.checks import Outcome
+from discern_server.wire.examine import Target, examine
 from discern_server.wire.expectation import Expectation
 from discern_server.wire.limits import Limits
-from discern_server.wire.probe import probe_command, probe_url
-from discern_server.wire.report import Report, report_on
+from discern_server.wire.report import Report
 from discern_server.wire.verdict import Kind, Verdict
 
 VERB: Final = "era"
@@ -22,18 +23,62 @@ _HEADLINES: Final = {
     Kind.LEGACY_ONLY: "legacy-only: serves legacy clients alone",
     Kind.NOT_MCP: "not an MCP server, as far as it answered",
 }
+_UNAUTHORIZED: Final = frozenset({401, 403})
 
 
-def own_server_command() -> list[str]:
-    """The command that serves a project's own tools over stdio, to be run in the project's folder."""
-    # -P: the project's files must not be taken for modules of the interpreter that serves them.
-    return [sys.executable, "-P", "-m", "discern_server", "serve"]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckData:
+    """One check: its id, what became of it (``pass``, ``fail``, ``n/a``), what was seen, and what it rests on."""
+
+    check: str
+    outcome: str
+    seen: str
+    title: str
+    level: str
+    clause: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallData:
+    """A tool that was called, and the text it gave."""
+
+    tool: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraData:
+    """What was seen of a server.
+
+    Attributes:
+        target: The command line or the URL.
+        verdict: ``modern-only``, ``dual-era``, ``legacy-only`` or ``not-mcp``.
+        revisions: The revisions it was seen to serve, newest first.
+        decided_by: The answers that decided.
+        server: What it calls itself.
+        tools: How many tools it shows.
+        called: A tool that was called, and what it gave.
+        checks: Every check with what it found.
+        unasked: Why some questions were not asked.
+        transcript: Every message, where it was asked for.
+    """
+
+    target: str
+    verdict: str
+    revisions: list[str]
+    decided_by: str
+    server: dict[str, str] | None = None
+    tools: int | None = None
+    called: CallData | None = None
+    checks: list[CheckData]
+    unasked: str | None = None
+    transcript: list[str] | None = None
 
 
 def era(
-    target: Sequence[str] | str,
-    *,
+    target: Target,
     expectation: Expectation | None = None,
+    *,
     cwd: Path | None = None,
     headers: Mapping[str, str] | None = None,
     limits: Limits | None = None,
@@ -51,57 +96,39 @@ def era(
         transcript: Whether to give the whole transcript.
         call: Whether to call a tool that says it only reads and needs no arguments.
     """
-    return to_result(
-        probe(target, expectation=expectation, cwd=cwd, headers=headers, limits=limits, call=call),
-        transcript=transcript,
-    )
-
-
-def probe(
-    target: Sequence[str] | str,
-    *,
-    expectation: Expectation | None = None,
-    cwd: Path | None = None,
-    headers: Mapping[str, str] | None = None,
-    limits: Limits | None = None,
-    call: bool = True,
-) -> Report:
-    """Probe a server and judge it; parameters as for `era`."""
-    expectation = expectation or Expectation()
-    revision = expectation.legacy_revision
-    if isinstance(target, str):
-        evidence = probe_url(target, headers=headers, limits=limits, legacy_revision=revision, call=call)
-    else:
-        evidence = probe_command(target, cwd=cwd, limits=limits, legacy_revision=revision, call=call)
-    return report_on(evidence, expectation)
+    report = examine(target, expectation, cwd=cwd, headers=headers, limits=limits, call=call)
+    return to_result(report, transcript=transcript)
 
 
 def to_result(report: Report, *, transcript: bool = False) -> DiscernResult:
-    """The report as the envelope that text, ``--json`` and the MCP tool are renderings of."""
-    data: dict[str, Any] = {
-        "target": report.evidence.target,
-        "verdict": report.verdict.kind.value,
-        "revisions": list(report.verdict.revisions),
-        "decided_by": report.verdict.reason,
-        "server": report.server,
-        "tools": report.tool_count,
-        "called": {"tool": report.call[0], "text": report.call[1]} if report.call else None,
-        "checks": [
-            {"check": check.id, "outcome": finding.outcome.value, "seen": finding.detail}
+    """The report as the envelope."""
+    data = EraData(
+        target=report.evidence.target,
+        verdict=report.verdict.kind.value,
+        revisions=list(report.verdict.revisions),
+        decided_by=report.verdict.reason,
+        server=report.server,
+        tools=report.tool_count,
+        called=CallData(tool=report.call[0], text=report.call[1]) if report.call else None,
+        checks=[
+            CheckData(
+                check=check.id,
+                outcome=finding.outcome.value,
+                seen=finding.detail,
+                title=check.title,
+                level=check.level,
+                clause=check.url,
+            )
             for check, finding in report.findings
-            if finding.outcome is not Outcome.NOT_APPLICABLE
         ],
-        "unasked": report.evidence.unasked,
-    }
-    if transcript:
-        data["transcript"] = [
-            str(entry) for conversation in report.evidence.conversations for entry in conversation.entries
-        ]
+        unasked=report.evidence.unasked,
+        transcript=list(report.transcript()) if transcript else None,
+    )
     return DiscernResult(
         ok=report.ok,
         verb=VERB,
         message=headline(report.verdict),
-        data={key: value for key, value in data.items() if value is not None},
+        data={key: value for key, value in asdict(data).items() if value is not None},
         diagnostics=report.diagnostics,
         error=_error(report),
         hints=_hints(report),
@@ -125,7 +152,52 @@ def _error(report: Report) -> str | None:
 def _hints(report: Report) -> tuple[str, ...]:
     if report.ok:
         return ()
-    statuses = {answer.status for answer in report.evidence.answers()}
-    if statuses & {401, 403} and report.verdict.kind is Kind.NOT_MCP:
+    if report.verdict.kind is Kind.NOT_MCP and _UNAUTHORIZED & {answer.status for answer in report.evidence.answers()}:
         return ("the server wants credentials: discern era --header-env Authorization=VARIABLE URL",)
     return ("discern era --transcript shows every message", "discern help eras")
+
+
+# --- renderings of the envelope ---------------------------------------------------------------------
+
+
+def for_people(result: DiscernResult) -> DiscernResult:
+    """The result with a short table: the checks that apply, with their outcome and what was seen."""
+    data = dict(result.data)
+    data["revisions"] = ", ".join(data["revisions"]) or None
+    data["checks"] = [
+        {key: check[key] for key in ("check", "outcome", "seen")}
+        for check in data["checks"]
+        if check["outcome"] != Outcome.NOT_APPLICABLE
+    ]
+    return replace(result, data={key: value for key, value in data.items() if value})
+
+
+def as_junit(result: DiscernResult) -> str:
+    """The result as JUnit XML: a case for what was expected, and one for each check.
+
+    What makes the result not ``ok`` is a failure. A failed check that nothing rests on is told in its
+    case's output, since readers turn any failure into a failed build.
+    """
+    fatal = {finding.rule: finding for finding in result.diagnostics if finding.severity is Severity.ERROR}
+    checks = {check["check"] for check in result.data["checks"]}
+    unmet = [finding.message for rule, finding in fatal.items() if rule not in checks]
+    exchange = "\n".join(result.data.get("transcript", ()))
+    verdict = Case(
+        name=f"verdict: {result.message}",
+        group="era",
+        failure="; ".join(unmet) or None,
+        output=exchange or result.data["decided_by"],
+    )
+    return to_junit(
+        f"discern era {result.data['target']}", [verdict, *(_case(check, fatal) for check in result.data["checks"])]
+    )
+
+
+def _case(check: dict[str, Any], fatal: Mapping[str, Any]) -> Case:
+    return Case(
+        name=f"{check['check']}: {check['title']}",
+        group=f"era.{check['level']}",
+        failure=check["seen"] if check["check"] in fatal else None,
+        skipped=check["seen"] if check["outcome"] == Outcome.NOT_APPLICABLE else None,
+        output=f"{check['outcome']}: {check['seen']}\n{check['clause']}",
+    )

@@ -64,6 +64,10 @@ class Report:
             return None
         return answer.sent["params"]["name"], _text_of(answer)
 
+    def transcript(self) -> tuple[str, ...]:
+        """Every message of every conversation, as lines."""
+        return tuple(str(entry) for conversation in self.evidence.conversations for entry in conversation.entries)
+
     def deciding_exchange(self) -> tuple[str, ...]:
         """The transcript of the conversations that decided the verdict, as lines."""
         lines: list[str] = []
