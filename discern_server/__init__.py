@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from discern_server.catalog import Catalog, CatalogError, ToolDefinition
     from discern_server.handler import Handler, RequestContext, RequestScope, ToolOutput
     from discern_server.protocol.factory import ServerFactory
+    from discern_server.protocol.http import HttpApp, http_app
+    from discern_server.protocol.http_serve import serve_http
     from discern_server.protocol.stdio import serve_stdio, serve_stdio_async
     from discern_server.protocol.surface import CacheHint, Surface
     from discern_server.result import Diagnostic, DiscernError, DiscernResult, Severity, Step, StepStatus
@@ -28,6 +30,7 @@ __all__ = [
     "DiscernError",
     "DiscernResult",
     "Handler",
+    "HttpApp",
     "RequestContext",
     "RequestScope",
     "ServerFactory",
@@ -37,6 +40,8 @@ __all__ = [
     "Surface",
     "ToolDefinition",
     "ToolOutput",
+    "http_app",
+    "serve_http",
     "serve_stdio",
     "serve_stdio_async",
     "tool",
@@ -50,6 +55,7 @@ _HOME_OF: Final = {
     "DiscernError": "discern_server.result",
     "DiscernResult": "discern_server.result",
     "Handler": "discern_server.handler",
+    "HttpApp": "discern_server.protocol.http",
     "RequestContext": "discern_server.handler",
     "RequestScope": "discern_server.handler",
     "ServerFactory": "discern_server.protocol.factory",
@@ -59,6 +65,8 @@ _HOME_OF: Final = {
     "Surface": "discern_server.protocol.surface",
     "ToolDefinition": "discern_server.catalog",
     "ToolOutput": "discern_server.handler",
+    "http_app": "discern_server.protocol.http",
+    "serve_http": "discern_server.protocol.http_serve",
     "serve_stdio": "discern_server.protocol.stdio",
     "serve_stdio_async": "discern_server.protocol.stdio",
     "tool": "discern_server.sources.tool",

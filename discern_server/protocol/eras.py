@@ -37,6 +37,13 @@ _HANDSHAKE_REFUSED: Final = (
 )
 
 
+def checked(legacy: LegacyPolicy) -> LegacyPolicy:
+    """`legacy`; raises ValueError where it is no policy."""
+    if legacy not in ("reject", "serve"):
+        raise ValueError(f'legacy must be "reject" or "serve", got {legacy!r}')
+    return legacy
+
+
 def is_modern(method: str, params: Mapping[str, Any] | None) -> bool:
     """Whether a request claims the modern era."""
     if method == "initialize" or params is None:
@@ -45,22 +52,35 @@ def is_modern(method: str, params: Mapping[str, Any] | None) -> bool:
     return isinstance(meta, Mapping) and PROTOCOL_VERSION_META_KEY in meta
 
 
-def route(method: str, params: Mapping[str, Any] | None) -> InboundModernRoute:
+def route(
+    method: str, params: Mapping[str, Any] | None, headers: Mapping[str, str] | None = None
+) -> InboundModernRoute:
     """Where a modern request leads: its version, client and capabilities.
+
+    Args:
+        method: The JSON-RPC method.
+        params: Its params.
+        headers: The HTTP headers by lower-case name, which must repeat what the body says; None elsewhere.
 
     Raises:
         MCPError: -32602 where the envelope is missing or not whole, -32022 where its version is not served
-            and for ``initialize``; ``data.supported`` names the revisions that are.
+            and for ``initialize``, -32020 where the headers do not repeat it; ``data.supported`` of the first
+            two names the revisions that are served.
     """
     if method == "initialize":
         raise MCPError(
             code=UNSUPPORTED_PROTOCOL_VERSION, message=_HANDSHAKE_REFUSED, data=_versions(_offered_version(params))
         )
-    found = classify_inbound_request({"method": method, "params": params})
+    found = classify_inbound_request({"method": method, "params": params}, headers=headers)
     if isinstance(found, InboundLadderRejection):
         data = _versions(None) if found.code == INVALID_PARAMS else found.data
         raise MCPError(code=found.code, message=found.message, data=data)
     return found
+
+
+def unsupported(version: str | None) -> MCPError:
+    """What a message is told that names `version`, which is not served, or none, outside an envelope."""
+    return MCPError(code=UNSUPPORTED_PROTOCOL_VERSION, message="Unsupported protocol version", data=_versions(version))
 
 
 def _offered_version(params: Mapping[str, Any] | None) -> str | None:

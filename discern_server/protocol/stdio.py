@@ -111,8 +111,7 @@ class _Options:
     drain_timeout_s: float
 
     def __post_init__(self) -> None:
-        if self.legacy not in ("reject", "serve"):
-            raise ValueError(f'legacy must be "reject" or "serve", got {self.legacy!r}')
+        eras.checked(self.legacy)
         if self.max_in_flight < 1:
             raise ValueError(f"max_in_flight must be at least 1, got {self.max_in_flight}")
 

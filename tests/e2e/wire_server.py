@@ -1,7 +1,7 @@
 """The server that the wire cases run against, written with the public API alone.
 
 Usage: python tests/e2e/wire_server.py [--legacy serve]          stdio
-       python tests/e2e/wire_server.py [--legacy serve] http PORT   (with the HTTP app)
+       python tests/e2e/wire_server.py [--legacy serve] [--answers json|stream] http PORT
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ from typing import Any
 
 import anyio
 
-from discern_server import Catalog, RequestContext, ServerFactory, Surface, ToolDefinition, serve_stdio
+from discern_server import (
+    Catalog,
+    RequestContext,
+    ServerFactory,
+    Surface,
+    ToolDefinition,
+    http_app,
+    serve_http,
+    serve_stdio,
+)
 
 
 async def echo(args: dict[str, Any], _ctx: RequestContext) -> Any:
@@ -81,11 +90,21 @@ SURFACE = Surface(
     handlers={"echo": echo, "now": now, "slow": slow, "boom": boom, "noisy": noisy, "where": where},
 )
 
+ANSWERS = {"auto": None, "json": True, "stream": False}
+
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--legacy", choices=["reject", "serve"], default="reject")
-    serve_stdio(ServerFactory(SURFACE), legacy=parser.parse_args().legacy)
+    parser.add_argument("--answers", choices=list(ANSWERS), default="auto", help="how the HTTP app answers")
+    parser.add_argument("transport", nargs="*", metavar="http PORT", help="serve over HTTP instead of stdio")
+    options = parser.parse_args()
+    factory = ServerFactory(SURFACE)
+    if options.transport:
+        app = http_app(factory, legacy=options.legacy, json_response=ANSWERS[options.answers])
+        serve_http(app, port=int(options.transport[1]))
+    else:
+        serve_stdio(factory, legacy=options.legacy)
 
 
 if __name__ == "__main__":

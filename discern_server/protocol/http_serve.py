@@ -1,0 +1,83 @@
+"""Running the HTTP app in a process of its own, with uvicorn: what ``discern serve --http`` does.
+
+uvicorn is an extra: who mounts the app in another one, or runs it on another ASGI server, needs none of this.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import sys
+from types import ModuleType
+from typing import Final
+
+from discern_server.protocol.http import HttpApp
+
+DEFAULT_SHUTDOWN_TIMEOUT_S: Final = 10
+
+
+def serve_http(
+    app: HttpApp,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    shutdown_timeout_s: int = DEFAULT_SHUTDOWN_TIMEOUT_S,
+) -> None:
+    """Serve `app` until SIGTERM or SIGINT.
+
+    At the signal no new request is taken, and those that are open are answered, for as long as the timeout allows.
+
+    Args:
+        app: What `http_app` made.
+        host: The address to listen on.
+        port: The port; 0 for any free one, which standard error tells.
+        shutdown_timeout_s: How long open requests may still run, in seconds.
+
+    Raises:
+        ImportError: uvicorn is not installed.
+        ValueError: `host` can be reached from elsewhere, but the app serves none but loopback names.
+        OSError: The address cannot be listened on.
+    """
+    uvicorn = _uvicorn()
+    if app.serves_loopback_only and not _is_loopback(host):
+        raise ValueError(
+            f"listening on {host} would refuse every client: give http_app the names clients reach it by, "
+            'such as allowed_hosts=["mcp.example.com"]'
+        )
+    config = uvicorn.Config(
+        app,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=shutdown_timeout_s,
+    )
+    with _listen(host, port) as listener:
+        sys.stderr.write(f"Serving MCP at {_url(listener, app.path)}; Ctrl-C ends it.\n")
+        sys.stderr.flush()
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _uvicorn() -> ModuleType:
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise ImportError('serving over HTTP needs uvicorn: pip install "discern-server[http]"') from error
+    return uvicorn
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=2048)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _url(listener: socket.socket, path: str) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}{path}"

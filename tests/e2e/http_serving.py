@@ -1,0 +1,37 @@
+"""A server process that speaks HTTP on a free port of the loopback interface."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from discern_server.wire.http import HttpServer
+from discern_server.wire.stdio import StdioServer
+
+_ANNOUNCEMENT = "Serving MCP at "
+
+
+class Served:
+    """A running server: its process, and its endpoint."""
+
+    def __init__(self, process: StdioServer) -> None:
+        self.process = process
+        self.url = process.stderr.partition(_ANNOUNCEMENT)[2].partition(";")[0]
+        self.http = HttpServer(self.url)
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2].partition("/")[0])
+
+
+@contextlib.contextmanager
+def serving(script: str, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[Served]:
+    """Run `script`, which lies beside this file, until it says where it listens; it is ended afterwards."""
+    command = [sys.executable, str(Path(__file__).with_name(script)), *arguments, "http", "0"]
+    with StdioServer(command, env=env) as process:
+        process.give_up()  # an HTTP server does not end with its standard input
+        process.wait_for_stderr(_ANNOUNCEMENT)
+        process.wait_for_stderr("ends it")
+        yield Served(process)
