@@ -18,7 +18,7 @@ from discern_server.result import Diagnostic, DiscernError, Severity
 from discern_server.rules import check_definition
 from discern_server.schema.frozen import freeze, thaw
 
-__all__ = ["Catalog", "CatalogError", "ToolDefinition", "freeze", "thaw"]
+__all__ = ["Catalog", "CatalogError", "ToolDefinition", "check_file_name", "freeze", "thaw"]
 
 
 class CatalogError(DiscernError):
@@ -185,13 +185,14 @@ def _load_definition(file: Path | Traversable) -> ToolDefinition:
         raise CatalogError([Diagnostic(rule="catalog.file", message=message, path=origin)]) from None
     except JsonTextError as error:
         raise CatalogError(fault.within(origin) for fault in error.diagnostics) from None
-    errors = [*_errors(document.value), *_misnamed(document.value, file.name)]
+    errors = [*_errors(document.value), *check_file_name(document.value, file.name)]
     if errors:
         raise CatalogError(document.placed(errors, origin))
     return ToolDefinition.from_wire(document.value, origin)
 
 
-def _misnamed(definition: Any, file_name: str) -> Iterator[Diagnostic]:
+def check_file_name(definition: Any, file_name: str) -> Iterator[Diagnostic]:
+    """A finding where the file of a definition is not named after its tool."""
     name = definition.get("name") if isinstance(definition, Mapping) else None
     if isinstance(name, str) and file_name != f"{name}.json":
         yield Diagnostic(

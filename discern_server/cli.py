@@ -1,1 +1,352 @@
-"""The verbs on the command line: parse, call a core, render, set the exit code."""
+"""The verbs on the command line: parse, call a core, render, set the exit code.
+
+    discern init [--module M | --folder DIR [--handlers M]] [--name NAME] [--dry-run]
+    discern status
+    discern map [NAME]
+    discern check
+    discern accept [--dry-run] [--overwrite]
+    discern doctor
+    discern help [TOPIC]
+    discern mcp   [--legacy reject|serve] [--log-level LEVEL]
+    discern serve [--legacy reject|serve] [--log-level LEVEL]
+
+Every verb takes ``--json`` and ``--root DIR``. Without ``--root``, the project is the nearest folder at or
+above the working directory that holds a ``discern.toml``; with it, that folder alone. ``mcp`` and
+``serve`` speak MCP on standard output, so they take no ``--json``, and tell on standard error why they cannot start.
+
+Exit codes: 0 it did what was asked, 1 the verb said no, 2 the command line is wrong, 130 interrupted, 141 nobody
+read the answer. With ``--json`` the answer is one JSON object on standard output, for a wrong command line too
+(``error: "usage"``). Whatever else is written to standard output meanwhile, as by a project's own modules when they
+are imported, goes to standard error.
+
+Nothing heavy is imported before it is known which verb is asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from discern_server import __version__, console
+from discern_server.verbs.program import GENERATE_DEFINITIONS
+
+if TYPE_CHECKING:
+    from discern_server.project import LegacyPolicy
+    from discern_server.protocol.factory import ServerFactory
+    from discern_server.result import DiscernResult
+
+OK, SAID_NO, USAGE, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
+
+Arguments = argparse.Namespace
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; `argv` is the process's own where it is None. Returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(words)
+    except _Told as told:
+        return _tell(told, as_json="--json" in words)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return UNREAD
+
+
+def _run(words: list[str]) -> int:
+    if words[:1] == [GENERATE_DEFINITIONS]:
+        from discern_server.verbs.generate import run_child
+
+        return run_child(Path(words[1]))
+    arguments = _parser().parse_args(words)
+    run: Callable[[Arguments], int] = arguments.run
+    return run(arguments)
+
+
+# --- the command line ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """A verb of the command line.
+
+    Attributes:
+        name: Its name.
+        summary: What it does, in a line.
+        core: Does it, for the parsed arguments and the project's folder.
+        arguments: Adds what it takes beyond the common arguments.
+        finds_project: Whether it looks for a project above the working directory.
+    """
+
+    name: str
+    summary: str
+    core: Callable[[Arguments, Path], DiscernResult]
+    arguments: Callable[[argparse.ArgumentParser], None] | None = None
+    finds_project: bool = True
+
+
+class _Told(Exception):  # noqa: N818 - most of the time nothing is wrong
+    """The command line is answered without running a verb: with help, the version, or what is wrong with it."""
+
+    def __init__(
+        self, verb: str, text: str, *, data: Any = None, hint: str | None = None, is_fault: bool = False
+    ) -> None:
+        super().__init__(text)
+        self.verb = verb
+        self.text = text
+        self.data = data
+        self.hint = hint
+        self.is_fault = is_fault
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, which would print and exit by itself, made to raise `_Told`."""
+
+    def error(self, message: str) -> NoReturn:
+        raise _Told("usage", f"{self.prog}: {message}", hint=f"{self.prog} --help", is_fault=True)
+
+
+class _Help(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        raise _Told("help", parser.format_help().rstrip())
+
+
+class _Version(argparse.Action):
+    def __call__(self, *_: Any) -> NoReturn:
+        raise _Told("version", f"discern {__version__}", data={"version": __version__})
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="discern",
+        description="Turn tool definitions into an MCP server, and prove on the wire that it is one.",
+        epilog="discern help shows the guide.",
+        add_help=False,
+        allow_abbrev=False,
+    )
+    _common_arguments(parser, has_json=True)
+    parser.add_argument("--version", nargs=0, action=_Version, help="show the version")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=_Parser)
+    for verb in VERBS:
+        added = verbs.add_parser(verb.name, help=verb.summary, description=verb.summary, add_help=False)
+        _common_arguments(added, has_json=True)
+        if verb.arguments:
+            verb.arguments(added)
+        added.set_defaults(run=_runner(verb))
+    for name, summary, serve in SERVERS:
+        added = verbs.add_parser(name, help=summary, description=summary, add_help=False)
+        _common_arguments(added, has_json=False)
+        _server_arguments(added)
+        added.set_defaults(run=serve)
+    return parser
+
+
+def _common_arguments(parser: argparse.ArgumentParser, *, has_json: bool) -> None:
+    # SUPPRESS: an option given before the verb must not be undone by the verb's own default.
+    parser.add_argument("-h", "--help", nargs=0, action=_Help, help="show this help")
+    parser.add_argument("--root", metavar="DIR", type=Path, default=argparse.SUPPRESS, help="the project's folder")
+    if has_json:
+        parser.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help="answer with one JSON object"
+        )
+
+
+def _init_arguments(parser: argparse.ArgumentParser) -> None:
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--module", metavar="MODULE", help="a Python module with marked functions")
+    source.add_argument("--folder", metavar="DIR", help="a folder of definitions, relative to the project")
+    parser.add_argument("--handlers", metavar="MODULE", help="the module with the functions for --folder")
+    parser.add_argument("--name", help="the server's name")
+    _dry_run_argument(parser)
+
+
+def _map_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", nargs="?", help="the tool to show whole")
+
+
+def _accept_arguments(parser: argparse.ArgumentParser) -> None:
+    _dry_run_argument(parser)
+    parser.add_argument("--overwrite", action="store_true", help="write over files that were changed by hand")
+
+
+def _dry_run_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
+
+
+def _help_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic", metavar="TOPIC", nargs="?", help="the page to show")
+
+
+def _server_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--legacy", choices=_POLICIES, help="refuse clients that open with initialize, or serve them too"
+    )
+    parser.add_argument(
+        "--log-level",
+        choices=console.LOG_LEVELS,
+        help="from which level on to log to standard error; info if not given",
+    )
+
+
+# --- the verbs: each imports its core when it is run --------------------------------------------------
+
+
+def _init(arguments: Arguments, root: Path) -> DiscernResult:
+    from discern_server.verbs.generate import generate
+    from discern_server.verbs.init import init
+
+    return init(
+        root,
+        generate,
+        module=arguments.module,
+        folder=arguments.folder,
+        handlers=arguments.handlers,
+        name=arguments.name,
+        dry_run=arguments.dry_run,
+    )
+
+
+def _status(_arguments: Arguments, root: Path) -> DiscernResult:
+    from discern_server.verbs.generate import generate
+    from discern_server.verbs.status import status
+
+    return status(root, generate)
+
+
+def _map(arguments: Arguments, root: Path) -> DiscernResult:
+    from discern_server.verbs.map import map_tools
+
+    return map_tools(root, arguments.name)
+
+
+def _check(_arguments: Arguments, root: Path) -> DiscernResult:
+    from discern_server.verbs.check import check
+    from discern_server.verbs.generate import generate
+
+    return check(root, generate)
+
+
+def _accept(arguments: Arguments, root: Path) -> DiscernResult:
+    from discern_server.verbs.accept import accept
+    from discern_server.verbs.generate import generate
+
+    return accept(root, generate, dry_run=arguments.dry_run, overwrite=arguments.overwrite)
+
+
+def _doctor(_arguments: Arguments, _root: Path) -> DiscernResult:
+    from discern_server.verbs.doctor import doctor
+
+    return doctor()
+
+
+def _help(arguments: Arguments, _root: Path) -> DiscernResult:
+    from discern_server.verbs.help import help_on
+
+    return help_on(arguments.topic)
+
+
+VERBS: Final = (
+    Verb(name="init", summary="write discern.toml", core=_init, arguments=_init_arguments, finds_project=False),
+    Verb(name="status", summary="show where the project stands", core=_status),
+    Verb(name="map", summary="list the tools, or show one definition whole", core=_map, arguments=_map_arguments),
+    Verb(name="check", summary="check every definition, and that schemas/ is current", core=_check),
+    Verb(name="accept", summary="write what the sources generate", core=_accept, arguments=_accept_arguments),
+    Verb(name="doctor", summary="check the installation", core=_doctor),
+    Verb(name="help", summary="show the guide", core=_help, arguments=_help_arguments),
+)
+
+
+# --- running them -------------------------------------------------------------------------------------
+
+
+def _runner(verb: Verb) -> Callable[[Arguments], int]:
+    def run(arguments: Arguments) -> int:
+        if level := os.environ.get(_LOG_VARIABLE):
+            console.log_to_stderr(_known(level, console.LOG_LEVELS, _LOG_VARIABLE))
+        answer = console.claim_stdout()
+        result = verb.core(arguments, _root(arguments, finds=verb.finds_project))
+        console.write_answer(result, answer, as_json="json" in arguments)
+        return OK if result.ok else SAID_NO
+
+    return run
+
+
+def _serve_verbs(arguments: Arguments) -> int:
+    from discern_server.verbs.mcp import verbs_factory
+
+    return _serve(verbs_factory(_root(arguments).resolve()), arguments, policy="reject")
+
+
+def _serve_project(arguments: Arguments) -> int:
+    from discern_server.result import DiscernResult
+    from discern_server.verbs.serve import project_factory
+
+    # Standard output is for MCP; a project's modules may print while they are imported.
+    claimed = console.claim_stdout()
+    try:
+        found = project_factory(_root(arguments))
+    finally:
+        console.give_back_stdout(claimed)
+    if isinstance(found, DiscernResult):
+        console.write_answer(found, sys.stderr.fileno(), as_json=False)
+        return SAID_NO
+    project, factory = found
+    return _serve(factory, arguments, policy=project.server.legacy)
+
+
+def _serve(factory: ServerFactory, arguments: Arguments, *, policy: LegacyPolicy) -> int:
+    """Serve over stdio; `policy` is what holds where neither the command line nor the environment says more."""
+    from discern_server.protocol.stdio import serve_stdio
+
+    level = arguments.log_level or os.environ.get(_LOG_VARIABLE) or "info"
+    console.log_to_stderr(_known(level, console.LOG_LEVELS, _LOG_VARIABLE))
+    legacy = arguments.legacy or os.environ.get(_LEGACY_VARIABLE) or policy
+    serve_stdio(factory, legacy="serve" if _known(legacy, _POLICIES, _LEGACY_VARIABLE) == "serve" else "reject")
+    return OK
+
+
+SERVERS: Final = (
+    ("mcp", "serve the verbs as MCP tools over stdio", _serve_verbs),
+    ("serve", "serve the project's own tools over stdio", _serve_project),
+)
+
+_POLICIES: Final = ("reject", "serve")
+_LEGACY_VARIABLE: Final = "DISCERN_LEGACY"
+_LOG_VARIABLE: Final = "DISCERN_LOG"
+
+
+def _known(value: str, options: Sequence[str], variable: str) -> str:
+    if value not in options:
+        raise _Told("usage", f"{variable} is {value!r}, not one of {', '.join(options)}", is_fault=True)
+    return value
+
+
+def _root(arguments: Arguments, *, finds: bool = True) -> Path:
+    """The folder that ``--root`` names; else that of the nearest project; else the working directory."""
+    if "root" in arguments:
+        root: Path = arguments.root
+        return root
+    from discern_server.project import Project
+
+    return (Project.find(Path.cwd()) if finds else None) or Path.cwd()
+
+
+def _tell(told: _Told, *, as_json: bool) -> int:
+    if as_json:
+        from discern_server.result import DiscernResult
+
+        hints = (told.hint,) if told.hint else ()
+        error = "usage" if told.is_fault else None
+        result = DiscernResult(
+            ok=not told.is_fault, verb=told.verb, message=told.text, data=told.data, hints=hints, error=error
+        )
+        console.write_answer(result, sys.stdout.fileno(), as_json=True)
+    else:
+        text = f"{told.text}\nnext: {told.hint}" if told.hint else told.text
+        console.write_text(text, (sys.stderr if told.is_fault else sys.stdout).fileno())
+    return USAGE if told.is_fault else OK

@@ -157,9 +157,17 @@ class Project:
             FileNotFoundError: There is none: the folder is not a project.
             ProjectError: It cannot be read, or says something that cannot be meant; with every fault.
         """
-        root = root.resolve()
-        document = Document(_text_of(root / FILE_NAME), FILE_NAME)
-        project = _read_project(document.root, root)
+        return Project.parse(_text_of(root / FILE_NAME), root)
+
+    @staticmethod
+    def parse(text: str, root: Path) -> Project:
+        """Check the text of a project file as that of the folder `root`.
+
+        Raises:
+            ProjectError: It says something that cannot be meant; with every fault.
+        """
+        document = Document(text, FILE_NAME)
+        project = _read_project(document.root, root.resolve())
         if document.faults:
             raise ProjectError(document.faults)
         return project
@@ -228,8 +236,12 @@ def _read_python(table: Table, root: Path) -> PythonSource:
 
 def _read_schemas(table: Table, root: Path) -> SchemasSource:
     table.required_string("directory")
+    directory = _path(table, "directory", root)
+    if directory == root / "schemas":
+        fix = "keep definitions that you write in another folder, such as definitions"
+        table.report("directory", "project.path", "schemas is the folder that discern accept writes", fix)
     return SchemasSource(
-        directory=_path(table, "directory", root),
+        directory=directory,
         handlers=_module(table, "handlers"),
         path=_path(table, "path", root),
         lifespan=_reference(table, "lifespan"),

@@ -64,24 +64,33 @@ class PythonModule:
     @cached_property
     def _tools(self) -> list[ToolFunction]:
         module = import_module(self._config.module, self._config.path, self._root)
-        tools: list[ToolFunction] = []
-        faults: list[Diagnostic] = []
-        for function, mark in _marked(module):
-            try:
-                tools.append(read(function, mark, _place(function, self._root)))
-            except SourceError as error:
-                faults += error.diagnostics
-        if not tools and not faults:
-            fault = Diagnostic(
-                rule="python.no-tools",
-                message=f"{module.__name__} has no tools",
-                path=shown_path(module.__file__, self._root),
-                fix="mark its functions: from discern_server import tool, then @tool",
-            )
-            raise SourceError([fault])
-        if faults:
-            raise SourceError(faults)
-        return tools
+        return tools_of(module, self._root)
+
+
+def tools_of(module: ModuleType, root: Path) -> list[ToolFunction]:
+    """The marked functions of `module`, in its order; diagnostics show files relative to `root`.
+
+    Raises:
+        SourceError: One cannot be described, or there are none.
+    """
+    tools: list[ToolFunction] = []
+    faults: list[Diagnostic] = []
+    for function, mark in _marked(module):
+        try:
+            tools.append(read(function, mark, _place(function, root)))
+        except SourceError as error:
+            faults += error.diagnostics
+    if not tools and not faults:
+        fault = Diagnostic(
+            rule="python.no-tools",
+            message=f"{module.__name__} has no tools",
+            path=shown_path(module.__file__, root),
+            fix="mark its functions: from discern_server import tool, then @tool",
+        )
+        raise SourceError([fault])
+    if faults:
+        raise SourceError(faults)
+    return tools
 
 
 def wire_definition(tool: ToolFunction, inputs: dict[str, Any], outputs: dict[str, Any] | None) -> dict[str, Any]:
