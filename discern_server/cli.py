@@ -5,6 +5,7 @@
     discern map [NAME]
     discern check
     discern accept [--dry-run] [--overwrite]
+    discern era [--require REVISION] [--forbid-legacy] [--strict] [--transcript] [--no-call] [URL | -- COMMAND...]
     discern doctor
     discern help [TOPIC]
     discern mcp   [--legacy reject|serve] [--log-level LEVEL]
@@ -27,8 +28,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -48,8 +49,10 @@ Arguments = argparse.Namespace
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; `argv` is the process's own where it is None. Returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    end = words.index("--") if "--" in words else len(words)
+    words, command = words[:end], words[end + 1 :]
     try:
-        return _run(words)
+        return _run(words, command)
     except _Told as told:
         return _tell(told, as_json="--json" in words)
     except KeyboardInterrupt:
@@ -58,12 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return UNREAD
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], command: list[str]) -> int:
     if words[:1] == [GENERATE_DEFINITIONS]:
         from discern_server.verbs.generate import run_child
 
         return run_child(Path(words[1]))
-    arguments = _parser().parse_args(words)
+    arguments = _parser().parse_args(words, Arguments(command=command))
+    if command and not arguments.takes_command:
+        raise _Told("usage", f"discern {arguments.verb}: there is no command to run after --", is_fault=True)
     run: Callable[[Arguments], int] = arguments.run
     return run(arguments)
 
@@ -81,6 +86,9 @@ class Verb:
         core: Does it, for the parsed arguments and the project's folder.
         arguments: Adds what it takes beyond the common arguments.
         finds_project: Whether it looks for a project above the working directory.
+        takes_command: Whether what follows ``--`` is a command for it to run.
+        text: Shortens an answer for people.
+        formats: Renders an answer in forms beyond text and JSON, by the name that ``--format`` takes.
     """
 
     name: str
@@ -88,6 +96,9 @@ class Verb:
     core: Callable[[Arguments, Path], DiscernResult]
     arguments: Callable[[argparse.ArgumentParser], None] | None = None
     finds_project: bool = True
+    takes_command: bool = False
+    text: Callable[[DiscernResult], DiscernResult] = lambda result: result
+    formats: Mapping[str, Callable[[DiscernResult], str]] = field(default_factory=dict)
 
 
 class _Told(Exception):  # noqa: N818 - most of the time nothing is wrong
@@ -135,14 +146,15 @@ def _parser() -> _Parser:
     for verb in VERBS:
         added = verbs.add_parser(verb.name, help=verb.summary, description=verb.summary, add_help=False)
         _common_arguments(added, has_json=True)
+        added.add_argument("--format", choices=("text", "json", *verb.formats), help="how to answer; text if not given")
         if verb.arguments:
             verb.arguments(added)
-        added.set_defaults(run=_runner(verb))
+        added.set_defaults(verb=verb.name, run=_runner(verb), takes_command=verb.takes_command)
     for name, summary, serve in SERVERS:
         added = verbs.add_parser(name, help=summary, description=summary, add_help=False)
         _common_arguments(added, has_json=False)
         _server_arguments(added)
-        added.set_defaults(run=serve)
+        added.set_defaults(verb=name, run=serve, takes_command=False)
     return parser
 
 
@@ -172,6 +184,24 @@ def _map_arguments(parser: argparse.ArgumentParser) -> None:
 def _accept_arguments(parser: argparse.ArgumentParser) -> None:
     _dry_run_argument(parser)
     parser.add_argument("--overwrite", action="store_true", help="write over files that were changed by hand")
+
+
+def _era_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "discern era [options] [URL | -- COMMAND...]"
+    parser.add_argument("url", metavar="URL", nargs="?", help="a server over HTTP; a command follows --")
+    parser.add_argument("--require", metavar="REVISION", help="fail unless it serves this revision")
+    parser.add_argument("--forbid-legacy", action="store_true", help="fail unless it refuses initialize")
+    parser.add_argument("--strict", action="store_true", help="fail where any check fails")
+    parser.add_argument("--transcript", action="store_true", help="show every message")
+    parser.add_argument("--no-call", action="store_true", help="call no tool")
+    parser.add_argument("--timeout", metavar="SECONDS", type=float, default=15.0, help="how long to wait for an answer")
+    parser.add_argument(
+        "--header-env",
+        metavar="NAME=VARIABLE",
+        action="append",
+        default=[],
+        help="send an HTTP header with the value of an environment variable",
+    )
 
 
 def _dry_run_argument(parser: argparse.ArgumentParser) -> None:
@@ -238,6 +268,50 @@ def _accept(arguments: Arguments, root: Path) -> DiscernResult:
     return accept(root, generate, dry_run=arguments.dry_run, overwrite=arguments.overwrite)
 
 
+def _era(arguments: Arguments, root: Path) -> DiscernResult:
+    from discern_server.verbs.era import era, era_of_project
+    from discern_server.wire.expectation import Expectation
+    from discern_server.wire.limits import Limits
+
+    if arguments.url and arguments.command:
+        raise _Told("usage", "discern era: a URL and a command; give one of them", is_fault=True)
+    expectation = Expectation(
+        revision=arguments.require, legacy="reject" if arguments.forbid_legacy else "any", strict=arguments.strict
+    )
+    options: dict[str, Any] = {
+        "limits": Limits(answer_s=arguments.timeout),
+        "transcript": arguments.transcript or arguments.format == "junit",
+        "call": not arguments.no_call,
+    }
+    if arguments.url or arguments.command:
+        return era(arguments.url or arguments.command, expectation, headers=_headers(arguments), **options)
+    return era_of_project(root, expectation, **options)
+
+
+def _headers(arguments: Arguments) -> dict[str, str]:
+    """The HTTP headers that ``--header-env NAME=VARIABLE`` asks for, their values from the environment."""
+    headers = {}
+    for given in arguments.header_env:
+        name, _, variable = given.partition("=")
+        if variable not in os.environ:
+            message = f"discern era: --header-env {given}: there is no environment variable {variable!r}"
+            raise _Told("usage", message, hint="--header-env NAME=VARIABLE", is_fault=True)
+        headers[name] = os.environ[variable]
+    return headers
+
+
+def _era_text(result: DiscernResult) -> DiscernResult:
+    from discern_server.verbs.era import for_people
+
+    return for_people(result)
+
+
+def _era_junit(result: DiscernResult) -> str:
+    from discern_server.verbs.era import as_junit
+
+    return as_junit(result)
+
+
 def _doctor(_arguments: Arguments, _root: Path) -> DiscernResult:
     from discern_server.verbs.doctor import doctor
 
@@ -256,6 +330,15 @@ VERBS: Final = (
     Verb(name="map", summary="list the tools, or show one definition whole", core=_map, arguments=_map_arguments),
     Verb(name="check", summary="check every definition, and that schemas/ is current", core=_check),
     Verb(name="accept", summary="write what the sources generate", core=_accept, arguments=_accept_arguments),
+    Verb(
+        name="era",
+        summary="prove which protocol revisions a server speaks; the project's own if none is given",
+        core=_era,
+        arguments=_era_arguments,
+        takes_command=True,
+        text=_era_text,
+        formats={"junit": _era_junit},
+    ),
     Verb(name="doctor", summary="check the installation", core=_doctor),
     Verb(name="help", summary="show the guide", core=_help, arguments=_help_arguments),
 )
@@ -269,8 +352,13 @@ def _runner(verb: Verb) -> Callable[[Arguments], int]:
         if level := os.environ.get(_LOG_VARIABLE):
             console.log_to_stderr(_known(level, console.LOG_LEVELS, _LOG_VARIABLE))
         answer = console.claim_stdout()
+        form = "json" if "json" in arguments else arguments.format
         result = verb.core(arguments, _root(arguments, finds=verb.finds_project))
-        console.write_answer(result, answer, as_json="json" in arguments)
+        if form in verb.formats:
+            console.write_text(verb.formats[form](result), answer)
+        else:
+            as_json = form == "json"
+            console.write_answer(result if as_json else verb.text(result), answer, as_json=as_json)
         return OK if result.ok else SAID_NO
 
     return run

@@ -1,4 +1,4 @@
-"""Docstrings in Google style: the description, what is said of each parameter, and of the result."""
+"""Docstrings in Google style: the description, what is said of each parameter or attribute, and of the result."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-_SECTION: Final = re.compile(r"(Args|Arguments|Parameters|Returns|Yields|Raises)\s*:\s*")
+_SECTION: Final = re.compile(r"(Args|Arguments|Parameters|Attributes|Returns|Yields|Raises)\s*:\s*")
 _PARAMETER: Final = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
-_ARGUMENTS: Final = frozenset({"Args", "Arguments", "Parameters"})
+_ARGUMENTS: Final = frozenset({"Args", "Arguments", "Parameters", "Attributes"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class Docstring:
 
     Attributes:
         description: Everything outside the sections, paragraphs kept; None where there is nothing.
-        parameters: What ``Args:`` says of each parameter, lines joined.
+        parameters: What ``Args:`` says of each parameter, or ``Attributes:`` of each attribute, lines joined.
         returns: What ``Returns:`` says, lines joined; None where there is nothing.
     """
 

@@ -9,6 +9,7 @@ a dataclass, a typed dictionary or a model takes no members beyond its own unles
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -22,6 +23,7 @@ from discern_server.handler import ToolOutput
 from discern_server.result import Diagnostic, DiscernResult
 from discern_server.sources import SourceError
 from discern_server.sources.callables import NOTHING, ToolFunction, ToolParameter
+from discern_server.sources.docstrings import parse
 from discern_server.sources.envelope import envelope_schema
 
 _SDK_PACKAGES: Final = frozenset({"mcp", "mcp_types"})
@@ -178,11 +180,25 @@ class _Schema(GenerateJsonSchema):
         return self._plain(super().typed_dict_schema(schema), schema.get("cls"), schema.get("config"))
 
     def _plain(self, described: JsonSchemaValue, kind: Any, config: Any) -> JsonSchemaValue:
-        described = _untitled(described, kind)
+        described = _worded(_untitled(described, kind), kind)
         says_extra = (config or {}).get("extra_fields_behavior")
         if self.mode == "validation" and says_extra is None and described.get("type") == "object":
             described.setdefault("additionalProperties", False)
         return described
+
+
+def _worded(described: JsonSchemaValue, kind: Any) -> JsonSchemaValue:
+    """What the docstring of a class says of its attributes, as the descriptions of its properties."""
+    if described.get("description") != inspect.cleandoc(getattr(kind, "__doc__", None) or ""):
+        return described
+    doc = parse(kind.__doc__)
+    described.pop("description", None)
+    if doc.description:
+        described["description"] = doc.description
+    for name, said in doc.parameters.items():
+        if name in described.get("properties", {}):
+            described["properties"][name].setdefault("description", said)
+    return described
 
 
 def _untitled(described: JsonSchemaValue, kind: Any) -> JsonSchemaValue:

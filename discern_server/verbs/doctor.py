@@ -13,7 +13,7 @@ from typing import Final
 from discern_server import __version__
 from discern_server.catalog import Catalog, CatalogError
 from discern_server.result import Diagnostic, DiscernResult, Severity
-from discern_server.schema.engines import fast_engine_is_here
+from discern_server.schema.engines import default_engine
 from discern_server.verbs.own import own_definitions
 
 DISTRIBUTION: Final = "discern-server"
@@ -61,7 +61,7 @@ def doctor() -> DiscernResult:
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.machine()}",
         sdk=sdk,
-        validation_engine="jsonschema-rs" if fast_engine_is_here() else "jsonschema",
+        validation_engine=default_engine(),
         definitions=definitions,
         extras=list(_extras(requirements)),
     )

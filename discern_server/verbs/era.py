@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from discern_server.junit import Case, to_junit
 from discern_server.result import DiscernResult, Severity
+from discern_server.verbs.program import this_program
+from discern_server.verbs.projects import load_project
 from discern_server.wire.checks import Outcome
 from discern_server.wire.examine import Target, examine
 from discern_server.wire.expectation import Expectation
@@ -100,6 +102,22 @@ def era(
     return to_result(report, transcript=transcript)
 
 
+def era_of_project(
+    root: Path,
+    expectation: Expectation | None = None,
+    *,
+    limits: Limits | None = None,
+    transcript: bool = False,
+    call: bool = True,
+) -> DiscernResult:
+    """Probe the server of the project in the folder `root`, started anew; parameters as for `era`."""
+    project = load_project(VERB, root)
+    if isinstance(project, DiscernResult):
+        return project
+    command = [*this_program(), "serve"]
+    return era(command, expectation, cwd=project.root, limits=limits, transcript=transcript, call=call)
+
+
 def to_result(report: Report, *, transcript: bool = False) -> DiscernResult:
     """The report as the envelope."""
     data = EraData(
@@ -162,6 +180,8 @@ def _hints(report: Report) -> tuple[str, ...]:
 
 def for_people(result: DiscernResult) -> DiscernResult:
     """The result with a short table: the checks that apply, with their outcome and what was seen."""
+    if result.data is None:
+        return result
     data = dict(result.data)
     data["revisions"] = ", ".join(data["revisions"]) or None
     data["checks"] = [
@@ -178,6 +198,8 @@ def as_junit(result: DiscernResult) -> str:
     What makes the result not ``ok`` is a failure. A failed check that nothing rests on is told in its
     case's output, since readers turn any failure into a failed build.
     """
+    if result.data is None:
+        return to_junit("discern era", [Case(name="verdict", group="era", failure=result.message, output="")])
     fatal = {finding.rule: finding for finding in result.diagnostics if finding.severity is Severity.ERROR}
     checks = {check["check"] for check in result.data["checks"]}
     unmet = [finding.message for rule, finding in fatal.items() if rule not in checks]

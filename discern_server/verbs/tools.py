@@ -17,10 +17,12 @@ from discern_server.sources.tool import tool
 from discern_server.verbs.accept import AcceptData, accept
 from discern_server.verbs.check import CheckData, check
 from discern_server.verbs.doctor import DoctorData, doctor
+from discern_server.verbs.era import EraData, era_of_project
 from discern_server.verbs.generate import generate_apart
 from discern_server.verbs.help import help_on
 from discern_server.verbs.map import MapData, map_tools
 from discern_server.verbs.status import StatusData, status
+from discern_server.wire.expectation import Expectation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,24 @@ def discern_accept(
     if isinstance(folder, DiscernResult):
         return folder
     return accept(folder, generate_apart, dry_run=dry_run, overwrite=overwrite)
+
+
+@tool(title="Prove the era", read_only=True, idempotent=True, open_world=False, data=EraData)
+def discern_era(
+    ctx: RequestContext, require: str | None = None, forbid_legacy: bool = False, project: str = "."
+) -> DiscernResult:
+    """Start the project's own server and read off the wire which protocol revisions it speaks.
+
+    Args:
+        ctx: Bound to the root.
+        require: A revision that it has to serve, such as 2026-07-28.
+        forbid_legacy: It has to refuse clients that open with initialize.
+        project: The folder of the project, relative to the root and inside it.
+    """
+    folder = _inside("era", ctx, project)
+    if isinstance(folder, DiscernResult):
+        return folder
+    return era_of_project(folder, Expectation(revision=require, legacy="reject" if forbid_legacy else "any"))
 
 
 @tool(title="Check the installation", read_only=True, idempotent=True, open_world=False, data=DoctorData)

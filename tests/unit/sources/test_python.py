@@ -134,10 +134,14 @@ def test_only_marked_functions_are_tools_each_once(module: Open):
 
 def test_what_a_caller_sends_is_closed_unless_the_type_says_otherwise(module: Open):
     source = module(
-        """
+        '''
 @dataclasses.dataclass
 class Address:
-    'Where it goes.'
+    """Where it goes.
+
+    Attributes:
+        street: With its number.
+    """
     street: str
 class Order(BaseModel):
     title: str
@@ -148,14 +152,14 @@ class Ignoring(BaseModel, extra="ignore"):
     a: int = 1
 @tool
 def ship(order: Order, more: Open, less: Ignoring) -> Order: ...
-"""
+'''
     )
     wire = wires(source)["ship"]
     assert wire["inputSchema"]["$defs"] == {
         "Address": {
             "type": "object",
             "description": "Where it goes.",
-            "properties": {"street": {"type": "string"}},
+            "properties": {"street": {"type": "string", "description": "With its number."}},
             "required": ["street"],
             "additionalProperties": False,
         },
