@@ -6,7 +6,7 @@ A handler is a callable of two arguments, ``(args, ctx)``: the validated argumen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
@@ -44,6 +44,28 @@ class RequestScope:
     token: Any = None
 
 
+LogLevel: TypeAlias = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+"""The severities of RFC 5424, least first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a user did with a question.
+
+    Attributes:
+        action: ``accept``, ``decline`` (said no) or ``cancel`` (went away without saying).
+        content: The input, where it was accepted and there is any; it satisfies the schema that was asked with.
+    """
+
+    action: Literal["accept", "decline", "cancel"]
+    content: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the user gave what was asked for."""
+        return self.action == "accept"
+
+
 class RequestContext(Protocol):
     """What a handler may ask for, and do, while it serves one request."""
 
@@ -61,6 +83,26 @@ class RequestContext(Protocol):
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress; silent unless the client asked for it, and for a value that does not grow."""
+
+    async def log(self, level: LogLevel, data: Any, logger: str | None = None) -> None:
+        """Send a log entry to the client; silent unless this request asked for this level."""
+
+    async def elicit(self, key: str, message: str, schema: Mapping[str, Any]) -> Answer:
+        """Ask the user for input that satisfies `schema`; `key` names the question within the call.
+
+        In the modern era the call ends here and the client calls again with the answer: the handler then runs from
+        its start, and gets it at this place. What comes before must bear being done twice. Questions asked
+        at the same time, in tasks of one task group, are put to the client in one round.
+        """
+
+    async def elicit_url(self, key: str, message: str, url: str) -> Answer:
+        """Ask the user to open `url`, for what must not pass through the client. As `elicit` otherwise."""
+
+    async def sample(self, key: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Ask the client's model: ``sampling/createMessage`` params in, its result out. As `elicit` otherwise."""
+
+    async def roots(self, key: str = "roots") -> Sequence[Mapping[str, Any]]:
+        """Ask for the client's roots, each with ``uri`` and maybe ``name``. As `elicit` otherwise."""
 
 
 class Absent(Enum):

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
+from mcp.server.connection import allowed_log_levels
 from mcp.server.context import ServerRequestContext
+from mcp_types import LoggingMessageNotification, LoggingMessageNotificationParams
 
-from discern_server.handler import RequestScope
+from discern_server.handler import Answer, LogLevel, RequestScope
+from discern_server.protocol import rounds
 
 _PROGRESS_BURST: Final = 20
 _PROGRESS_PER_SECOND: Final = 20.0
@@ -17,12 +22,10 @@ _PROGRESS_PER_SECOND: Final = 20.0
 class Context:
     """One request's `RequestContext`: made for it, and worthless after it."""
 
-    __slots__ = ("_progress", "_scope", "_sdk")
-
-    def __init__(self, sdk: ServerRequestContext[Any, Any], scope: RequestScope) -> None:
+    def __init__(self, sdk: ServerRequestContext[Any, Any], scope: RequestScope, *, logging: bool = False) -> None:
         self._sdk = sdk
         self._scope = scope
-        self._progress: _ProgressGate | None = None
+        self._logging = logging
 
     @property
     def scope(self) -> RequestScope:
@@ -41,6 +44,8 @@ class Context:
         """What the lifespan yielded: shared by all requests of the process."""
         return self._sdk.lifespan_context
 
+    # --- telling the client ------------------------------------------------------------------------
+
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress on the request's own channel (basic/patterns/progress).
 
@@ -50,10 +55,66 @@ class Context:
 
         From a plain function, which runs in a worker thread: ``anyio.from_thread.run(ctx.progress, 1, 2)``.
         """
-        if self._progress is None:
-            self._progress = _ProgressGate()
-        if self._progress.lets_through(done, total):
+        if self._progress_gate.lets_through(done, total):
             await self._sdk.session.report_progress(done, total, None if message is None else _encodable(message))
+
+    async def log(self, level: LogLevel, data: Any, logger: str | None = None) -> None:
+        """Send a log entry on the request's own channel (server/utilities/logging).
+
+        Silent unless the surface declares logging and the request asked for this level or a lesser one; silent in
+        the handshake revisions. ``data`` is any JSON value and must hold no secrets.
+        """
+        if not self._logging or self._scope.era == "legacy":
+            return
+        if level not in allowed_log_levels(self._sdk.protocol_version, self._meta):
+            return
+        params = LoggingMessageNotificationParams(level=level, data=data, logger=logger)
+        await self._sdk.session.send_notification(
+            LoggingMessageNotification(params=params), related_request_id=self._sdk.request_id
+        )
+
+    @property
+    def _meta(self) -> Mapping[str, Any] | None:
+        meta: Mapping[str, Any] | None = self._sdk.meta
+        return meta
+
+    @cached_property
+    def _progress_gate(self) -> _ProgressGate:
+        return _ProgressGate()
+
+    # --- asking the client -------------------------------------------------------------------------
+
+    @cached_property
+    def rounds(self) -> rounds.Rounds:
+        """The questions of this request."""
+        return rounds.Rounds(self._sdk)
+
+    async def elicit(self, key: str, message: str, schema: Mapping[str, Any]) -> Answer:
+        """Ask the user for input; see `RequestContext.elicit`.
+
+        Raises:
+            MCPError: -32021 where the client cannot ask its user.
+        """
+        return _answer(await self.rounds.ask(key, rounds.form(message, schema)))
+
+    async def elicit_url(self, key: str, message: str, url: str) -> Answer:
+        """Ask the user to open `url`; see `RequestContext.elicit_url`."""
+        return _answer(await self.rounds.ask(key, rounds.page(message, url)))
+
+    async def sample(self, key: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Ask the client's model; see `RequestContext.sample`."""
+        answer: Mapping[str, Any] = await self.rounds.ask(key, rounds.sampling(request))
+        return answer
+
+    async def roots(self, key: str = "roots") -> Sequence[Mapping[str, Any]]:
+        """Ask for the client's roots; see `RequestContext.roots`."""
+        answer = await self.rounds.ask(key, rounds.roots())
+        found: Sequence[Mapping[str, Any]] = answer["roots"]
+        return found
+
+
+def _answer(wire: Mapping[str, Any]) -> Answer:
+    return Answer(wire["action"], wire.get("content") or {})
 
 
 class _ProgressGate:

@@ -2,10 +2,11 @@
 
 One call of `ServerFactory.build` makes one ``mcp.server.lowlevel.Server``, which serves one request and is
 garbage after it. What is costly is the surface's and is done once; what outlives a request is the
-lifespan's, entered once per process. The server that is built here is the SDK's own, with three things done
+lifespan's, entered once per process, or the factory's: the subscription bus and the keys that seal what a client
+carries from round to round. The server that is built here is the SDK's own, with three things done
 through its public seams:
 
-- ``tools/list`` is answered by a middleware, with a page that was rendered and checked beforehand. A
+- the list methods are answered by a middleware, with a page that was rendered and checked beforehand. A
   middleware that does not call on owns the whole result (``mcp.server.runner``), so definitions
   reach the wire exactly as they stand in their file, instead of being sieved through the SDK's models.
 - the identity that is stamped on each result is the surface's, not dumped anew from each fresh server.
@@ -14,15 +15,16 @@ through its public seams:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.caching import CacheHint as SdkCacheHint
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY
+from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY, LoggingCapability, ServerCapabilities
 from mcp_types.methods import validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from opentelemetry import trace
@@ -30,6 +32,11 @@ from opentelemetry.trace import ProxyTracerProvider
 
 from discern_server.handler import RequestScope
 from discern_server.protocol.calls import call_tool
+from discern_server.protocol.completing import complete
+from discern_server.protocol.events import Subscriptions
+from discern_server.protocol.prompting import get_prompt
+from discern_server.protocol.reading import read_resource
+from discern_server.protocol.rounds import SealedRounds
 from discern_server.protocol.surface import Surface
 
 Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
@@ -46,25 +53,48 @@ class ServerFactory:
         surface: What to serve, or a callable that chooses it from the request's scope. The callable runs
             for every request and should be cheap and free of side effects.
         lifespan: Opens what outlives a request: entered once by whatever serves the factory.
+        subscriptions: Serves ``subscriptions/listen``, and is where changes are published:
+            ``await subscriptions.tools_changed()``. None: the server declares no such thing.
+        state_keys: The key ring that seals ``requestState``, each key 32 bytes of secret randomness or more: the
+            first seals, all open. Replicas share it. None takes it from ``DISCERN_STATE_KEYS``, or makes
+            a key of this process alone.
+
+    Attributes:
+        notify: The `subscriptions` that were given.
     """
 
-    def __init__(self, surface: Surface | SurfaceFor, *, lifespan: Lifespan | None = None) -> None:
+    def __init__(
+        self,
+        surface: Surface | SurfaceFor,
+        *,
+        lifespan: Lifespan | None = None,
+        subscriptions: Subscriptions | None = None,
+        state_keys: Sequence[bytes | str] | None = None,
+    ) -> None:
         self._surface_for: SurfaceFor = (lambda _scope: surface) if isinstance(surface, Surface) else surface
+        self._state_keys = state_keys
+        self._sealed: dict[str, SealedRounds] = {}
         self.lifespan: Lifespan = nullcontext if lifespan is None else lifespan
-
-    def surface_for(self, scope: RequestScope) -> Surface:
-        """The surface that a request of this scope is served from."""
-        return self._surface_for(scope)
+        self.notify = subscriptions
 
     def build(self, scope: RequestScope) -> Server[Any]:
         """A fresh server for the request of this scope. It serves that request and is thrown away."""
-        return _SurfaceServer(self._surface_for(scope), scope)
+        surface = self._surface_for(scope)
+        return _SurfaceServer(surface, scope, self._sealed_rounds(surface.name), self.notify)
+
+    def _sealed_rounds(self, audience: str) -> SealedRounds:
+        sealed = self._sealed.get(audience)
+        if sealed is None:
+            sealed = self._sealed[audience] = SealedRounds(self._state_keys, audience)
+        return sealed
 
 
 class _SurfaceServer(Server[Any]):
     """A lowlevel server that shows a surface to one request."""
 
-    def __init__(self, surface: Surface, scope: RequestScope) -> None:
+    def __init__(
+        self, surface: Surface, scope: RequestScope, sealed: SealedRounds, subscriptions: Subscriptions | None
+    ) -> None:
         super().__init__(
             surface.name,
             version=surface.version,
@@ -72,45 +102,84 @@ class _SurfaceServer(Server[Any]):
             description=surface.description,
             instructions=surface.instructions,
             website_url=surface.website_url,
+            cache_hints=_discover_hint(surface),
             get_tool_input_schema=surface.input_schema,
-            on_list_tools=partial(_list_tools, surface),  # type: ignore[arg-type] # a result may be a dict
-            on_call_tool=partial(call_tool, surface, scope),  # type: ignore[arg-type]
+            **_handlers(surface, scope),
+            on_subscriptions_listen=None if subscriptions is None else subscriptions.listen,
         )
         self._surface = surface
-        self.middleware[:] = (_telemetry, partial(_answer_list_directly, surface))
+        middleware: tuple[ServerMiddleware[Any], ...] = (
+            _telemetry,
+            sealed,
+            partial(_answer_list_directly, surface),
+        )
+        self.middleware[:] = middleware
 
     @property
     def server_info_stamp(self) -> dict[str, Any]:
         """The identity for the ``_meta`` of a result; the caller owns it."""
         return dict(self._surface.identity)
 
+    def get_capabilities(self, *args: Any, **options: Any) -> ServerCapabilities:
+        """As the SDK derives them from the handlers, and logging where the surface sends log entries."""
+        capabilities = super().get_capabilities(*args, **options)
+        if self._surface.logging and options.get("protocol_version") in MODERN_PROTOCOL_VERSIONS:
+            capabilities.logging = LoggingCapability()
+        return capabilities
 
-# --- tools/list -------------------------------------------------------------------------------------
+
+def _handlers(surface: Surface, scope: RequestScope) -> dict[str, Any]:
+    """The SDK's ``on_...`` handlers of what the surface has; what it has not is not declared."""
+    handlers: dict[str, Any] = {
+        "on_list_tools": partial(_list, surface, "tools/list"),
+        "on_call_tool": partial(call_tool, surface, scope),
+    }
+    if surface.prompts:
+        handlers["on_list_prompts"] = partial(_list, surface, "prompts/list")
+        handlers["on_get_prompt"] = partial(get_prompt, surface, scope)
+    if surface.resources or surface.templates:
+        handlers["on_list_resources"] = partial(_list, surface, "resources/list")
+        handlers["on_list_resource_templates"] = partial(_list, surface, "resources/templates/list")
+        handlers["on_read_resource"] = partial(read_resource, surface, scope)
+    if surface.completes:
+        handlers["on_completion"] = partial(complete, surface, scope)
+    return handlers
+
+
+def _discover_hint(surface: Surface) -> Mapping[Any, SdkCacheHint]:
+    hint = surface.cache_hint("server/discover")
+    return {"server/discover": SdkCacheHint(ttl_ms=hint.ttl_ms, scope=hint.scope)}
+
+
+# --- lists ------------------------------------------------------------------------------------------
 
 
 async def _answer_list_directly(
     surface: Surface, ctx: ServerRequestContext[Any, Any], call_next: CallNext
 ) -> HandlerResult:
-    if ctx.method != "tools/list" or ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS or ctx.request_id is None:
+    if not ctx.method.endswith("/list") or ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return await call_next(ctx)
+    if ctx.request_id is None or surface.pages(ctx.method) is None:
         return await call_next(ctx)
     validate_client_request(ctx.method, ctx.protocol_version, ctx.params)
     return {
-        **_page(surface, (ctx.params or {}).get("cursor")),
+        **_page(surface, ctx.method, (ctx.params or {}).get("cursor")),
         "_meta": {SERVER_INFO_META_KEY: dict(surface.identity)},
     }
 
 
-async def _list_tools(surface: Surface, _ctx: ServerRequestContext[Any, Any], params: Any) -> Mapping[str, Any]:
+async def _list(surface: Surface, method: str, _ctx: ServerRequestContext[Any, Any], params: Any) -> dict[str, Any]:
     """The same pages for a handshake revision: there the SDK's model drops what that revision does not know."""
-    return dict(_page(surface, None if params is None else params.cursor))
+    return dict(_page(surface, method, None if params is None else params.cursor))
 
 
-def _page(surface: Surface, cursor: str | None) -> Mapping[str, Any]:
-    page = surface.page(cursor)
+def _page(surface: Surface, method: str, cursor: str | None) -> Mapping[str, Any]:
+    pages = surface.pages(method)
+    page = None if pages is None else pages.page(cursor)
     if page is None:
         raise MCPError(
             code=INVALID_PARAMS,
-            message="Invalid cursor: it is not one that tools/list gave out; call tools/list without a cursor",
+            message=f"Invalid cursor: it is not one that {method} gave out; call {method} without a cursor",
         )
     return page
 

@@ -52,12 +52,12 @@ def _render(value: Any, *, declares_output: bool) -> WireResult:
         return _blocks(value)
     if isinstance(value, DiscernResult):
         envelope = serialize(value)
-        return _result(_compact(envelope), envelope, is_error=not value.ok)
+        return _result(compact(envelope), envelope, is_error=not value.ok)
     if isinstance(value, str) and not declares_output:
-        return _result(_encodable(value), ABSENT)
+        return _result(encodable(value), ABSENT)
     if value is None and not declares_output:
         return {"resultType": "complete", "content": []}
-    text = _compact(value)
+    text = compact(value)
     return _result(value if isinstance(value, str) else text, value)
 
 
@@ -69,7 +69,7 @@ def _blocks(output: ToolOutput) -> WireResult:
         result["isError"] = True
     if output.meta:
         result["_meta"] = dict(output.meta)
-    _compact(result)
+    compact(result)
     return result
 
 
@@ -83,13 +83,14 @@ def _checked(tool: str, result: WireResult, output: Validator | None) -> WireRes
     return _faulty(tool) if findings else result
 
 
-def _compact(value: Any) -> str:
+def compact(value: Any) -> str:
     """`value` as compact JSON; raises ValueError or TypeError for what JSON or UTF-8 cannot carry."""
-    return _encodable(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    return encodable(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
-def _encodable(text: str) -> str:
-    text.encode("utf-8")  # a lone surrogate raises UnicodeEncodeError, which is a ValueError
+def encodable(text: str) -> str:
+    """`text`, or a ValueError where it holds a lone surrogate, which UTF-8 cannot carry."""
+    text.encode("utf-8")
     return text
 
 

@@ -215,6 +215,7 @@ class _Connection:
             window,
             can_send_request=lambda request: self._is_legacy(request.method, request.params),
             input_ended=lambda: reader is not None and reader.at_end,
+            at_end=self._close_streams,
         )
         self._write = WindowedWrite(write, window)
         self._dispatcher = JSONRPCDispatcher(
@@ -242,6 +243,11 @@ class _Connection:
         if self._reader is not None:
             self._reader.stop()
         self._read.stop()
+
+    def _close_streams(self) -> None:
+        """Answer the listening streams: they would stay open for ever."""
+        if self._factory.notify is not None:
+            self._factory.notify.close()
 
     def _is_legacy(self, method: str, params: Mapping[str, Any] | None) -> bool:
         return self._options.legacy == "serve" and not eras.is_modern(method, params)

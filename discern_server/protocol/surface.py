@@ -1,30 +1,40 @@
 """The surface: what one server shows. Immutable, shared by all requests, and costly only once.
 
-Everything that does not depend on the request is done here, on first use: the pages of ``tools/list`` and
-the answer to ``server/discover`` are rendered and checked against the SDK's own model of the wire, and each
-tool's validators are compiled when it is first called. Building a server from a surface then costs the
-same with ten tools and with ten thousand.
+Everything that does not depend on the request is done here, on first use: the pages of each list are rendered
+and checked against the SDK's own model of the wire, and each tool's validators are compiled when it is first
+called. Building a server from a surface then costs the same with ten tools and with ten thousand.
 """
 
 from __future__ import annotations
 
-import base64
-import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from mcp_types.methods import validate_server_result
-from mcp_types.version import LATEST_MODERN_VERSION
+from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
 from discern_server.catalog import Catalog, ToolDefinition, thaw
 from discern_server.handler import Handler
+from discern_server.prompts import Prompt, PromptDefinition
+from discern_server.protocol.pages import CacheHint, Pages
+from discern_server.protocol.running import Runner
+from discern_server.resources import Resource, ResourceTemplate
 from discern_server.schema.validate import Validator, compile_validator
 
-_CURSOR_PREFIX: Final = "after:"
 DEFAULT_PAGE_SIZE: Final = 100
+CACHEABLE: Final = frozenset(
+    {
+        "server/discover",
+        "tools/list",
+        "prompts/list",
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+    }
+)
+"""The methods whose results carry a caching hint (server/utilities/caching)."""
 
 
 class Tool:
@@ -32,10 +42,7 @@ class Tool:
 
     def __init__(self, definition: ToolDefinition, handler: Handler) -> None:
         self.definition = definition
-        self.handler = handler
-        self.is_async = inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(
-            getattr(handler, "__call__", None)  # noqa: B004 - the method itself is asked for, not whether there is one
-        )
+        self.runner = Runner(f"the handler of the tool {definition.name}", handler)
 
     @property
     def name(self) -> str:
@@ -60,24 +67,42 @@ class Tool:
         return None if schema is None else compile_validator(schema)
 
 
-@dataclass(frozen=True, kw_only=True)
-class CacheHint:
-    """How long, and by whom, an answer may be kept (server/utilities/caching).
+class PreparedPrompt:
+    """A prompt whose handlers are ready to run."""
 
-    Attributes:
-        ttl_ms: Milliseconds for which the answer may be called fresh; 0 means not at all.
-        scope: ``public`` only where nothing in the answer depends on who asks.
-    """
+    def __init__(self, prompt: Prompt) -> None:
+        self.definition: PromptDefinition = prompt.definition
+        self.runner = Runner(f"the handler of the prompt {prompt.definition.name}", prompt.handler)
+        self.completers = _completers(f"of the prompt {prompt.definition.name}", prompt.completions)
 
-    ttl_ms: int = 0
-    scope: Literal["public", "private"] = "private"
 
-    def __post_init__(self) -> None:
-        """Refuse what a client could not read."""
-        if self.ttl_ms < 0:
-            raise ValueError(f"ttl_ms must be 0 or more, got {self.ttl_ms}")
-        if self.scope not in ("public", "private"):
-            raise ValueError(f'scope must be "public" or "private", got {self.scope!r}')
+class Readable:
+    """A resource whose handler is ready to run."""
+
+    def __init__(self, what: str, handler: Handler, mime_type: str | None) -> None:
+        self.mime_type = mime_type
+        self.runner = Runner(f"the handler of the {what}", handler)
+
+
+class PreparedTemplate(Readable):
+    """A resource template that finds the variables of a URI."""
+
+    def __init__(self, template: ResourceTemplate) -> None:
+        definition = template.definition
+        super().__init__(f"template {definition.uri_template}", template.handler, definition.mime_type)
+        self.completers = _completers(f"of the template {definition.uri_template}", template.completions)
+        try:
+            self._pattern = UriTemplate.parse(definition.uri_template)
+        except InvalidUriTemplate as error:
+            raise ValueError(f"the URI template {definition.uri_template!r} cannot be used: {error}") from None
+
+    def match(self, uri: str) -> Mapping[str, Any] | None:
+        """The variables of `uri`, or None where it is none of the template's."""
+        return self._pattern.match(uri)
+
+
+def _completers(what: str, completions: Mapping[str, Handler]) -> Mapping[str, Runner]:
+    return {name: Runner(f"the completion of {name} {what}", handler) for name, handler in completions.items()}
 
 
 @dataclass(frozen=True)
@@ -87,43 +112,62 @@ class Surface:
     Attributes:
         name: The server's name, for programs.
         version: The server's own version.
-        catalog: The definitions it serves.
+        catalog: The tool definitions it serves.
         handlers: A handler for each definition, by tool name.
+        prompts: The prompts it serves.
+        resources: The resources it serves.
+        templates: The resource templates it serves; the first that a URI fits reads it.
         title: The server's name, for people.
         description: What it is, in a sentence or two.
         instructions: What a model should know before it uses the tools.
         website_url: Where to read more.
         icons: MCP icon objects.
-        cache: The caching hint of ``tools/list`` and ``server/discover``.
-        page_size: How many definitions one page of ``tools/list`` holds.
+        cache: The caching hint of every answer that has one, or a hint for each method by name.
+        page_size: How many items one page of a list holds.
+        logging: Whether ``ctx.log`` sends log entries to clients that ask for them.
 
     Raises:
-        ValueError: A definition has no handler, or a handler no definition (both are named); a page size below 1.
+        ValueError: A definition has no handler, or a handler no definition; two prompts or resources have the same
+            name or URI; a template that cannot be parsed; a hint for a method that has none; a page size below 1.
     """
 
     name: str
     version: str
-    catalog: Catalog
+    catalog: Catalog = field(default_factory=lambda: Catalog.of([]))
     handlers: Mapping[str, Handler] = field(default_factory=dict)
     _: KW_ONLY
+    prompts: Sequence[Prompt] = ()
+    resources: Sequence[Resource] = ()
+    templates: Sequence[ResourceTemplate] = ()
     title: str | None = None
     description: str | None = None
     instructions: str | None = None
     website_url: str | None = None
     icons: Sequence[Mapping[str, Any]] = ()
-    cache: CacheHint = field(default_factory=CacheHint)
+    cache: CacheHint | Mapping[str, CacheHint] = field(default_factory=CacheHint)
     page_size: int = DEFAULT_PAGE_SIZE
+    logging: bool = False
 
     def __post_init__(self) -> None:
         """Copy what the caller could still change, and refuse a surface with a hole in it."""
         if self.page_size < 1:
             raise ValueError(f"page_size must be at least 1, got {self.page_size}")
-        object.__setattr__(self, "handlers", MappingProxyType(dict(self.handlers)))
-        object.__setattr__(self, "icons", tuple(MappingProxyType(dict(icon)) for icon in self.icons))
-        without_handler = [name for name in self.catalog.names if name not in self.handlers]
-        without_definition = [name for name in self.handlers if name not in self.catalog]
-        if without_handler or without_definition:
-            raise ValueError(_holes(without_handler, without_definition))
+        set_field: Callable[[str, Any], None] = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        set_field("handlers", MappingProxyType(dict(self.handlers)))
+        set_field("icons", tuple(MappingProxyType(dict(icon)) for icon in self.icons))
+        for name in ("prompts", "resources", "templates"):
+            set_field(name, tuple(getattr(self, name)))
+        if isinstance(self.cache, Mapping):
+            set_field("cache", MappingProxyType(dict(self.cache)))
+            _refuse(sorted(set(self.cache) - CACHEABLE), "no caching hint can be given for")
+        _refuse_holes(self.catalog.names, self.handlers)
+        _refuse(_repeated(prompt.definition.name for prompt in self.prompts), "more than one prompt is named")
+        _refuse(_repeated(resource.definition.uri for resource in self.resources), "more than one resource is at")
+        _refuse(_repeated(t.definition.uri_template for t in self.templates), "more than one template is")
+        set_field("template_table", {t.definition.uri_template: PreparedTemplate(t) for t in self.templates})
+
+    template_table: Mapping[str, PreparedTemplate] = field(init=False, repr=False, compare=False)
+    """The templates by their URI template, in order; parsed at once, so that a faulty one is refused here."""
 
     @cached_property
     def tools(self) -> Mapping[str, Tool]:
@@ -131,6 +175,11 @@ class Surface:
         return MappingProxyType(
             {definition.name: Tool(definition, self.handlers[definition.name]) for definition in self.catalog}
         )
+
+    @cached_property
+    def prompt_table(self) -> Mapping[str, PreparedPrompt]:
+        """The prompts by name."""
+        return MappingProxyType({prompt.definition.name: PreparedPrompt(prompt) for prompt in self.prompts})
 
     @cached_property
     def identity(self) -> Mapping[str, Any]:
@@ -148,54 +197,109 @@ class Surface:
             )
         )
 
+    @cached_property
+    def completes(self) -> bool:
+        """Whether anything of it can be completed."""
+        return any(prompt.completions for prompt in self.prompts) or any(t.completions for t in self.templates)
+
+    def cache_hint(self, method: str) -> CacheHint:
+        """The caching hint of `method`."""
+        return self.cache if isinstance(self.cache, CacheHint) else self.cache.get(method, CacheHint())
+
     def input_schema(self, tool: str) -> Mapping[str, Any] | None:
         """The ``inputSchema`` of `tool`, or None: what the SDK asks for to check ``Mcp-Param-*`` headers."""
         found = self.tools.get(tool)
         return None if found is None else found.input_schema
 
-    # --- the pages of tools/list ------------------------------------------------------------------
+    # --- resources --------------------------------------------------------------------------------
 
     @cached_property
-    def pages(self) -> Sequence[Mapping[str, Any]]:
-        """The pages of ``tools/list``, as results without their ``_meta``."""
-        definitions = [thaw(definition.wire) for definition in self.catalog]
-        starts = range(0, max(len(definitions), 1), self.page_size)
-        pages = []
-        for start in starts:
-            page: dict[str, Any] = {"resultType": "complete", "tools": definitions[start : start + self.page_size]}
-            if start + self.page_size < len(definitions):
-                page["nextCursor"] = _cursor_after(definitions[start + self.page_size - 1]["name"])
-            page["ttlMs"] = self.cache.ttl_ms
-            page["cacheScope"] = self.cache.scope
-            validate_server_result("tools/list", LATEST_MODERN_VERSION, page)
-            pages.append(page)
-        return tuple(pages)
+    def _resource_table(self) -> Mapping[str, Readable]:
+        return {
+            resource.definition.uri: Readable(
+                f"resource {resource.definition.uri}", resource.handler, resource.definition.mime_type
+            )
+            for resource in self.resources
+        }
+
+    def find_resource(self, uri: str) -> tuple[Readable, Mapping[str, Any]] | None:
+        """What reads `uri`, with the variables of a template; None where nothing does."""
+        exact = self._resource_table.get(uri)
+        if exact is not None:
+            return exact, {}
+        for template in self.template_table.values():
+            variables = template.match(uri)
+            if variables is not None:
+                return template, variables
+        return None
+
+    # --- lists ------------------------------------------------------------------------------------
+
+    def pages(self, method: str) -> Pages | None:
+        """The pages of a list method; None for a method that lists nothing of this surface."""
+        prepare = self._lists.get(method)
+        return None if prepare is None else prepare()
 
     @cached_property
-    def _page_by_cursor(self) -> Mapping[str, Mapping[str, Any]]:
-        following = zip(self.pages, self.pages[1:], strict=False)
-        return {page["nextCursor"]: next_page for page, next_page in following}
+    def _lists(self) -> Mapping[str, Callable[[], Pages]]:
+        lists = {"tools/list": lambda: self._tool_pages}
+        if self.prompts:
+            lists["prompts/list"] = lambda: self._prompt_pages
+        if self.resources or self.templates:
+            lists["resources/list"] = lambda: self._resource_pages
+            lists["resources/templates/list"] = lambda: self._template_pages
+        return lists
 
-    def page(self, cursor: str | None) -> Mapping[str, Any] | None:
-        """The page that `cursor` asks for, the first for None; None where there is no such page.
+    @cached_property
+    def _tool_pages(self) -> Pages:
+        return self._render("tools/list", "tools", self.catalog, "name")
 
-        A cursor names the last tool of the page before it, so that it stays good across processes and replicas
-        that serve the same catalog. An empty string is a cursor like any other (server/utilities/pagination).
-        """
-        return self.pages[0] if cursor is None else self._page_by_cursor.get(cursor)
+    @cached_property
+    def _prompt_pages(self) -> Pages:
+        return self._render("prompts/list", "prompts", (prompt.definition for prompt in self.prompts), "name")
+
+    @cached_property
+    def _resource_pages(self) -> Pages:
+        return self._render("resources/list", "resources", (resource.definition for resource in self.resources), "uri")
+
+    @cached_property
+    def _template_pages(self) -> Pages:
+        definitions = (template.definition for template in self.templates)
+        return self._render("resources/templates/list", "resourceTemplates", definitions, "uriTemplate")
+
+    def _render(self, method: str, key: str, definitions: Iterable[Any], identity: str) -> Pages:
+        return Pages(
+            method,
+            key,
+            [thaw(definition.wire) for definition in definitions],
+            identify=lambda item: str(item[identity]),
+            cache=self.cache_hint(method),
+            size=self.page_size,
+        )
 
 
-def _holes(without_handler: Sequence[str], without_definition: Sequence[str]) -> str:
+def _refuse_holes(names: Sequence[str], handlers: Mapping[str, Handler]) -> None:
+    known = set(names)
+    without_handler = [name for name in names if name not in handlers]
+    without_definition = [name for name in handlers if name not in known]
     parts = []
     if without_handler:
         parts.append(f"no handler for {', '.join(without_handler)}")
     if without_definition:
         parts.append(f"no definition for {', '.join(without_definition)}")
-    return f"{'; '.join(parts)}: each tool needs a definition in the catalog and a handler of the same name"
+    if parts:
+        needs = "each tool needs a definition in the catalog and a handler of the same name"
+        raise ValueError(f"{'; '.join(parts)}: {needs}")
 
 
-def _cursor_after(name: str) -> str:
-    return base64.urlsafe_b64encode((_CURSOR_PREFIX + name).encode("utf-8")).decode("ascii")
+def _refuse(faults: Sequence[str], what: str) -> None:
+    if faults:
+        raise ValueError(f"{what} {', '.join(faults)}")
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    seen: set[str] = set()
+    return [name for name in names if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
 
 
 def _without_none(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import contextvars
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, Protocol, Self
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Protocol, Self
 
 import anyio
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
@@ -28,6 +29,7 @@ from mcp_types import (
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
+    RequestId,
 )
 
 logger = logging.getLogger(__name__)
@@ -50,36 +52,42 @@ class Window:
         self._drain_timeout_s = drain_timeout_s
         self._open = 0
         self._writing = 0
+        self._standing: set[RequestId] = set()
         self._changed = anyio.Event()
 
-    def opened(self) -> None:
-        """A request was read."""
+    def opened(self, request_id: RequestId, *, standing: bool = False) -> None:
+        """A request was read. A `standing` one, which is meant to stay open, takes no room."""
         self._open += 1
+        if standing:
+            self._standing.add(request_id)
 
     def write_begins(self) -> None:
-        """Its answer is there."""
+        """An answer is there."""
         self._writing += 1
         self._notify()
 
-    def write_ends(self) -> None:
-        """Its answer was written, or could not be."""
+    def write_ends(self, request_id: RequestId) -> None:
+        """An answer was written, or could not be."""
         self._writing -= 1
-        self._open -= 1
-        self._notify()
+        self.closed(request_id)
 
-    async def unanswered(self) -> None:
-        """It was cancelled and will have no answer."""
+    def closed(self, request_id: RequestId) -> None:
+        """A request is done with: answered, or cancelled and never to be answered."""
         self._open -= 1
+        self._standing.discard(request_id)
         self._notify()
 
     async def has_room(self) -> None:
         """Wait until another request may be read."""
-        while self._open >= self._size:
+        while not self._has_room():
             await self._changed.wait()
 
     async def has_room_before_long(self) -> bool:
         """As `has_room`, after the end of the input: False once nothing has moved for the drain time."""
-        return await self._until(lambda: self._open < self._size)
+        return await self._until(self._has_room)
+
+    def _has_room(self) -> bool:
+        return self._open - len(self._standing) < self._size
 
     async def drained(self) -> None:
         """Wait until all are answered; give up on those that run too long, and on a client that does not read."""
@@ -154,7 +162,7 @@ class WindowedRead(_Wrapper):
         window: What counts.
         can_send_request: Whether the handler of a request may call back to the client; asked for each request.
         input_ended: Whether the input is known to have ended although messages are still waiting.
-        at_end: Awaited once at the end of the input, before the open requests are waited for.
+        at_end: Called at the end of the input, before the open requests are waited for.
     """
 
     def __init__(
@@ -164,7 +172,7 @@ class WindowedRead(_Wrapper):
         *,
         can_send_request: Callable[[JSONRPCRequest], bool],
         input_ended: Callable[[], bool],
-        at_end: Callable[[], Awaitable[None]] | None = None,
+        at_end: Callable[[], None],
     ) -> None:
         super().__init__(inner)
         self._inner = inner
@@ -196,8 +204,7 @@ class WindowedRead(_Wrapper):
         if item is not None:
             self._count(item)
             return item
-        if self._at_end is not None:
-            await self._at_end()
+        self._at_end()
         await self._window.drained()
         raise anyio.EndOfStream
 
@@ -229,13 +236,17 @@ class WindowedRead(_Wrapper):
             return
         message = item.message
         if isinstance(message, JSONRPCRequest):
-            self._window.opened()
-            item.metadata = ServerMessageMetadata(
-                on_request_unanswered=self._window.unanswered, can_send_request=self._can_send_request(message)
-            )
             message.id = _exact(message.id)
+            self._window.opened(message.id, standing=message.method == "subscriptions/listen")
+            item.metadata = ServerMessageMetadata(
+                on_request_unanswered=partial(self._unanswered, message.id),
+                can_send_request=self._can_send_request(message),
+            )
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             _keep_request_id_exact(message)
+
+    async def _unanswered(self, request_id: RequestId) -> None:
+        self._window.closed(request_id)
 
 
 class WindowedWrite(_Wrapper):
@@ -257,7 +268,7 @@ class WindowedWrite(_Wrapper):
         try:
             return await self._inner.send(item)
         finally:
-            self._window.write_ends()
+            self._window.write_ends(message.id)
 
 
 def _translate_closed(message: JSONRPCError) -> None:
@@ -284,7 +295,7 @@ class _ExactId(str):
         raise ValueError(f"{str(self)!r} is a string id")
 
 
-def _exact(request_id: Any) -> Any:
+def _exact(request_id: RequestId) -> RequestId:
     return _ExactId(request_id) if isinstance(request_id, str) else request_id
 
 

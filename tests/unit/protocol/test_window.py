@@ -33,7 +33,9 @@ class Wire:
     def __init__(self, window: Window, *, ended: bool = False) -> None:
         self.feed, inner_read = anyio.create_memory_object_stream[SessionMessage | Exception](100)
         inner_write, self.written = anyio.create_memory_object_stream[SessionMessage](100)
-        self.read = WindowedRead(inner_read, window, can_send_request=lambda _request: False, input_ended=lambda: ended)
+        self.read = WindowedRead(
+            inner_read, window, can_send_request=lambda _request: False, input_ended=lambda: ended, at_end=lambda: None
+        )
         self.write = WindowedWrite(inner_write, window)
 
     async def __aenter__(self) -> Self:

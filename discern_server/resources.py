@@ -1,0 +1,154 @@
+"""Resources and resource templates: what a client can read by its URI (server/resources)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from discern_server.definition import Shape, meta_properties
+from discern_server.handler import Handler
+from discern_server.schema.frozen import freeze
+
+_ANNOTATIONS: Final = {
+    "type": "object",
+    "properties": {
+        "audience": {"type": "array", "items": {"enum": ["user", "assistant"]}},
+        "priority": {"type": "number", "minimum": 0, "maximum": 1},
+        "lastModified": {"type": "string"},
+    },
+}
+_COMMON: Final = {
+    "name": {"type": "string", "minLength": 1},
+    "mimeType": {"type": "string", "minLength": 1},
+    "annotations": _ANNOTATIONS,
+    **meta_properties(),
+}
+_ABSOLUTE_URI: Final = r"^[A-Za-z][A-Za-z0-9+.\-]*:"
+
+_RESOURCE: Final = Shape(
+    "resource",
+    {
+        "type": "object",
+        "required": ["uri", "name"],
+        "properties": {
+            "uri": {"type": "string", "pattern": _ABSOLUTE_URI},
+            "size": {"type": "integer", "minimum": 0},
+            **_COMMON,
+        },
+    },
+)
+_TEMPLATE: Final = Shape(
+    "resource template",
+    {
+        "type": "object",
+        "required": ["uriTemplate", "name"],
+        "properties": {"uriTemplate": {"type": "string", "pattern": _ABSOLUTE_URI}, **_COMMON},
+    },
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceDefinition:
+    """One resource as it is told to clients, frozen all the way down.
+
+    Attributes:
+        uri: What it is read by, absolute (RFC 3986).
+        mime_type: The media type of its content, or None.
+        wire: The whole definition as it goes to a client.
+        origin: The file it came from, or None.
+    """
+
+    uri: str
+    mime_type: str | None
+    wire: Mapping[str, Any] = field(hash=False)
+    origin: str | None = None
+
+    @classmethod
+    def from_wire(cls, definition: Mapping[str, Any], origin: str | None = None) -> ResourceDefinition:
+        """A definition from its wire form, copied and frozen.
+
+        Raises:
+            DefinitionError: it does not have the shape of a resource; every fault is told.
+        """
+        _RESOURCE.check(definition, origin)
+        return cls(uri=definition["uri"], mime_type=definition.get("mimeType"), wire=freeze(definition), origin=origin)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceTemplateDefinition:
+    """A family of resources as it is told to clients, frozen all the way down.
+
+    Attributes:
+        uri_template: The URI template of its members (RFC 6570).
+        mime_type: The media type of their content, or None.
+        wire: The whole definition as it goes to a client.
+        origin: The file it came from, or None.
+    """
+
+    uri_template: str
+    mime_type: str | None
+    wire: Mapping[str, Any] = field(hash=False)
+    origin: str | None = None
+
+    @classmethod
+    def from_wire(cls, definition: Mapping[str, Any], origin: str | None = None) -> ResourceTemplateDefinition:
+        """A definition from its wire form, copied and frozen.
+
+        Raises:
+            DefinitionError: it does not have the shape of a resource template; every fault is told.
+        """
+        _TEMPLATE.check(definition, origin)
+        return cls(
+            uri_template=definition["uriTemplate"],
+            mime_type=definition.get("mimeType"),
+            wire=freeze(definition),
+            origin=origin,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """One content of a resource: text or bytes.
+
+    Attributes:
+        data: The content itself.
+        mime_type: Its media type; None takes the definition's.
+        uri: Its own URI, where a resource has several contents; None takes the one that was read.
+        meta: Its ``_meta``.
+    """
+
+    data: str | bytes
+    mime_type: str | None = None
+    uri: str | None = None
+    meta: Mapping[str, Any] | None = field(default=None, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource with what reads it.
+
+    Attributes:
+        definition: What clients are told of it.
+        handler: ``(args, ctx)`` to the content: text, bytes, a `Content`, a list of these, any other JSON value
+            (as JSON text), or an SDK result object; None where there is nothing. ``args`` is empty.
+    """
+
+    definition: ResourceDefinition
+    handler: Handler
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceTemplate:
+    """A family of resources with what reads them.
+
+    Attributes:
+        definition: What clients are told of it.
+        handler: As a resource's; ``args`` holds the template's variables. None says that there is no such resource.
+        completions: For a variable's name, as a prompt's.
+    """
+
+    definition: ResourceTemplateDefinition
+    handler: Handler
+    completions: Mapping[str, Handler] = field(default_factory=lambda: MappingProxyType({}))
