@@ -8,13 +8,17 @@ is read as it comes, up to the limit and not a chunk further.
 from __future__ import annotations
 
 import logging
+import ssl
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final, Self
 
+import anyio
+import anyio.to_thread
 import httpx2
 
 from discern_server.upstream.answer import Answer
@@ -52,6 +56,7 @@ class Exchange:
         self._transport = transport
         self._backend = backend
         self._stack = AsyncExitStack()
+        self._making = anyio.Lock()
         self._clients: dict[bool, httpx2.AsyncClient] = {}
 
     async def __aenter__(self) -> Self:
@@ -84,7 +89,7 @@ class Exchange:
 
     async def _send_once(self, request: UpstreamRequest, limits: Limits) -> Answer:
         with _as_upstream_errors(request), _logged_as(request):
-            client = self._client(guarded=request.guarded)
+            client = await self._client(guarded=request.guarded)
             response = await client.send(_for_httpx2(request, limits), stream=True, auth=None)
             try:
                 body, cut = await _read(response, limits.max_response_bytes)
@@ -97,15 +102,29 @@ class Exchange:
         headers = tuple((name.lower(), text) for name, text in response.headers.multi_items())
         return Answer(status=response.status_code, headers=headers, body=body, cut=cut)
 
-    def _client(self, *, guarded: bool) -> httpx2.AsyncClient:
-        if guarded not in self._clients:
-            transport = self._transport
-            if transport is None and guarded:
-                transport = GuardedTransport(httpx2.create_ssl_context(), _POOL, self._backend or GuardedBackend())
-            client = httpx2.AsyncClient(transport=transport, limits=_POOL, cookies=_no_cookies(), timeout=None)
-            self._stack.push_async_callback(client.aclose)
-            self._clients[guarded] = client
-        return self._clients[guarded]
+    async def _client(self, *, guarded: bool) -> httpx2.AsyncClient:
+        """The client for guarded, or for other, requests: made on first use, since its certificates take a while."""
+        async with self._making:
+            if guarded not in self._clients:
+                client = await self._make_client(guarded=guarded)
+                self._stack.push_async_callback(client.aclose)
+                self._clients[guarded] = client
+            return self._clients[guarded]
+
+    async def _make_client(self, *, guarded: bool) -> httpx2.AsyncClient:
+        if self._transport is not None:
+            return httpx2.AsyncClient(transport=self._transport, cookies=_no_cookies(), timeout=None)
+        trusted = await anyio.to_thread.run_sync(_trusted)
+        transport = GuardedTransport(trusted, _POOL, self._backend or GuardedBackend()) if guarded else None
+        return httpx2.AsyncClient(
+            transport=transport, verify=trusted, limits=_POOL, cookies=_no_cookies(), timeout=None
+        )
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The system's certificates: loading them takes a tenth of a second, and nobody changes them afterwards."""
+    return httpx2.create_ssl_context()
 
 
 def _no_cookies() -> CookieJar:

@@ -40,10 +40,18 @@ class _Slot:
 
 
 class Tokens:
-    """The tokens of a process."""
+    """The tokens of a process.
 
-    def __init__(self, authentication: ClientAuthentication = "basic") -> None:
+    Args:
+        authentication: How the client shows who it is.
+        now: The clock, in seconds.
+    """
+
+    def __init__(
+        self, authentication: ClientAuthentication = "basic", *, now: Callable[[], float] = anyio.current_time
+    ) -> None:
         self._authentication = authentication
+        self._now = now
         self._slots: dict[Grant, _Slot] = {}
 
     async def token(self, grant: Grant, send: Send) -> str:
@@ -55,9 +63,9 @@ class Tokens:
         """
         slot = self._slots.setdefault(grant, _Slot())
         async with slot.lock:
-            if slot.token is None or (slot.expires_at is not None and anyio.current_time() >= slot.expires_at):
+            if slot.token is None or (slot.expires_at is not None and self._now() >= slot.expires_at):
                 slot.token = None
-                asked_at = anyio.current_time()
+                asked_at = self._now()
                 request = token_request(grant, self._authentication)
                 slot.token, lifetime_s = _read_token(grant, request, await send(request))
                 slot.expires_at = None if lifetime_s is None else asked_at + lifetime_s - _margin_s(lifetime_s)
