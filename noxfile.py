@@ -10,7 +10,7 @@ nox.options.reuse_venv = "yes"
 nox.options.sessions = ["lint", "types", "contracts", "tests", "e2e"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
-CODE = ["discern_server", "tests", "tools", "docs/research", "noxfile.py"]
+CODE = ["discern_server", "tests", "tools", "docs/research", "benchmarks", "noxfile.py"]
 
 
 def install_group(session: nox.Session, *names: str) -> None:
@@ -61,3 +61,9 @@ def research(session: nox.Session) -> None:
     """Compare what the SDK does with what was recorded of it."""
     session.install("-e", ".")
     session.run("python", "docs/research/run.py", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure beside the peers; ``-- --quick`` is done within five minutes."""
+    session.run("python", "-m", "benchmarks", *session.posargs)

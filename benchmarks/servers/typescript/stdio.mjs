@@ -1,0 +1,6 @@
+// Usage: node stdio.mjs TOOLS_FILE
+
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { factory } from "./server.mjs";
+
+serveStdio(factory, { legacy: "reject" });
