@@ -10,10 +10,12 @@
     discern help [TOPIC]
     discern mcp   [--legacy reject|serve] [--log-level LEVEL]
     discern serve [--legacy reject|serve] [--log-level LEVEL]
+                  [--http HOST:PORT [--allowed-host HOST]... [--allowed-origin ORIGIN]...]
 
 Every verb takes ``--json`` and ``--root DIR``. Without ``--root``, the project is the nearest folder at or
 above the working directory that holds a ``discern.toml``; with it, that folder alone. ``mcp`` and
-``serve`` speak MCP on standard output, so they take no ``--json``, and tell on standard error why they cannot start.
+``serve`` speak MCP on standard output (``serve --http`` over HTTP), so they take no ``--json``, and tell on standard
+error why they cannot start.
 
 Exit codes: 0 it did what was asked, 1 the verb said no, 2 the command line is wrong, 130 interrupted, 141 nobody
 read the answer. With ``--json`` the answer is one JSON object on standard output, for a wrong command line too
@@ -150,10 +152,12 @@ def _parser() -> _Parser:
         if verb.arguments:
             verb.arguments(added)
         added.set_defaults(verb=verb.name, run=_runner(verb), takes_command=verb.takes_command)
-    for name, summary, serve in SERVERS:
+    for name, summary, serve, more_arguments in SERVERS:
         added = verbs.add_parser(name, help=summary, description=summary, add_help=False)
         _common_arguments(added, has_json=False)
         _server_arguments(added)
+        if more_arguments:
+            more_arguments(added)
         added.set_defaults(verb=name, run=serve, takes_command=False)
     return parser
 
@@ -220,6 +224,21 @@ def _server_arguments(parser: argparse.ArgumentParser) -> None:
         "--log-level",
         choices=console.LOG_LEVELS,
         help="from which level on to log to standard error; info if not given",
+    )
+
+
+def _http_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(http=None)
+    group = parser.add_argument_group("over HTTP")
+    group.add_argument("--http", metavar="HOST:PORT", help="serve over HTTP instead of stdio; port 0 is any free one")
+    group.add_argument(
+        "--allowed-host",
+        metavar="HOST",
+        action="append",
+        help="a name that clients reach the server by, :* for any port; loopback names if none is given",
+    )
+    group.add_argument(
+        "--allowed-origin", metavar="ORIGIN", action="append", help="an origin whose pages may call the server"
     )
 
 
@@ -388,19 +407,44 @@ def _serve_project(arguments: Arguments) -> int:
 
 
 def _serve(factory: ServerFactory, arguments: Arguments, *, policy: LegacyPolicy) -> int:
-    """Serve over stdio; `policy` is what holds where neither the command line nor the environment says more."""
-    from discern_server.protocol.stdio import serve_stdio
-
+    """Serve as the command line says; `policy` is what holds where neither it nor the environment says more."""
     level = arguments.log_level or os.environ.get(_LOG_VARIABLE) or "info"
     console.log_to_stderr(_known(level, console.LOG_LEVELS, _LOG_VARIABLE))
-    legacy = arguments.legacy or os.environ.get(_LEGACY_VARIABLE) or policy
-    serve_stdio(factory, legacy="serve" if _known(legacy, _POLICIES, _LEGACY_VARIABLE) == "serve" else "reject")
+    given = _known(arguments.legacy or os.environ.get(_LEGACY_VARIABLE) or policy, _POLICIES, _LEGACY_VARIABLE)
+    legacy: LegacyPolicy = "serve" if given == "serve" else "reject"
+    if "http" in arguments and arguments.http:
+        return _serve_http(factory, arguments, legacy)
+    if "http" in arguments and (arguments.allowed_host or arguments.allowed_origin):
+        raise _Told("usage", "discern serve: --allowed-host and --allowed-origin need --http", is_fault=True)
+    from discern_server.protocol.stdio import serve_stdio
+
+    serve_stdio(factory, legacy=legacy)
     return OK
 
 
-SERVERS: Final = (
-    ("mcp", "serve the verbs as MCP tools over stdio", _serve_verbs),
-    ("serve", "serve the project's own tools over stdio", _serve_project),
+def _serve_http(factory: ServerFactory, arguments: Arguments, legacy: LegacyPolicy) -> int:
+    from discern_server.protocol.http import http_app
+    from discern_server.protocol.http_serve import parse_address, serve_http
+
+    try:
+        host, port = parse_address(arguments.http)
+        app = http_app(
+            factory,
+            legacy=legacy,
+            allowed_hosts=arguments.allowed_host,
+            allowed_origins=arguments.allowed_origin,
+        )
+        serve_http(app, host, port)
+    except (ValueError, ImportError, OSError) as error:
+        raise _Told("serve", f"discern serve --http {arguments.http}: {error}", is_fault=True) from None
+    return OK
+
+
+SERVERS: Final[
+    Sequence[tuple[str, str, Callable[[Arguments], int], Callable[[argparse.ArgumentParser], None] | None]]
+] = (
+    ("mcp", "serve the verbs as MCP tools over stdio", _serve_verbs, None),
+    ("serve", "serve the project's own tools over stdio, or over HTTP", _serve_project, _http_arguments),
 )
 
 _POLICIES: Final = ("reject", "serve")

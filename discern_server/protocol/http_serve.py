@@ -16,6 +16,18 @@ from discern_server.protocol.http import HttpApp
 DEFAULT_SHUTDOWN_TIMEOUT_S: Final = 10
 
 
+def parse_address(address: str) -> tuple[str, int]:
+    """The host and the port of ``HOST:PORT``, ``[IPV6]:PORT``, ``:PORT`` or ``PORT``; no host is 127.0.0.1.
+
+    Raises:
+        ValueError: It is none of these.
+    """
+    host, _, port = address.rpartition(":")
+    if not (port.isascii() and port.isdecimal() and int(port) < 65536):
+        raise ValueError('an address is written as HOST:PORT, such as "127.0.0.1:8000"')
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
+
+
 def serve_http(
     app: HttpApp,
     host: str = "127.0.0.1",
@@ -41,8 +53,8 @@ def serve_http(
     uvicorn = _uvicorn()
     if app.serves_loopback_only and not _is_loopback(host):
         raise ValueError(
-            f"listening on {host} would refuse every client: give http_app the names clients reach it by, "
-            'such as allowed_hosts=["mcp.example.com"]'
+            f"listening on {host} would refuse every client: say by which names they reach the server, such as "
+            '--allowed-host mcp.example.com (or http_app(allowed_hosts=["mcp.example.com"]))'
         )
     config = uvicorn.Config(
         app,
