@@ -9,6 +9,8 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
 
+_YEAR_S: Final = 366.0 * 24 * 60 * 60
+
 _REQUEST_IDS: Final = (
     "x-request-id",
     "request-id",
@@ -68,20 +70,20 @@ class Answer:
         return first_of(self, _REQUEST_IDS)
 
     def retry_after_s(self, now: datetime | None = None) -> float | None:
-        """How many seconds the API asks to wait (RFC 9110, section 10.2.3): 0 for a date that has passed."""
+        """The seconds that the API asks to wait (RFC 9110, section 10.2.3): 0 for a past date, a year at most."""
         said = self.header("retry-after")
         if said is None:
             return None
         said = said.strip()
         if said.isascii() and said.isdecimal():
-            return float(said)
+            return min(float(said), _YEAR_S)
         try:
             moment = parsedate_to_datetime(said)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+        return min(max(0.0, (moment - (now or datetime.now(UTC))).total_seconds()), _YEAR_S)
 
 
 def first_of(answer: Answer, names: Sequence[str]) -> str | None:

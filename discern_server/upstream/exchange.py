@@ -36,7 +36,7 @@ from discern_server.upstream.network import GuardedBackend, GuardedTransport
 from discern_server.upstream.redaction import Redactor
 from discern_server.upstream.request import UpstreamRequest
 
-_POOL: Final = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=30.0)
+_POOL: Final = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _BODY_HEADERS: Final = frozenset({"content-type", "content-encoding", "content-language", "content-location"})

@@ -29,6 +29,9 @@ _TEXTUAL: Final = frozenset(
         "image/svg+xml",
     }
 )
+_NO_CHARSETS: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined", "utf-7"})
+"""Python's codecs that are no charsets of the web: they interpret what they read, or take quadratic time."""
+
 _TEXTUAL_SUFFIXES: Final = ("+xml", "+yaml", "+json-seq")
 
 
@@ -38,9 +41,9 @@ def essence(content_type: str) -> str:
 
 
 def is_json(content_type: str) -> bool:
-    """Whether it is JSON: ``application/json``, ``text/json`` or a ``+json`` type (RFC 6839, section 3.1)."""
+    """Whether it is JSON: ``application/json``, its old names, or a ``+json`` type (RFC 6839, section 3.1)."""
     media_type = essence(content_type)
-    return media_type in ("application/json", "text/json") or media_type.endswith("+json")
+    return media_type in ("application/json", "text/json", "application/x-json") or media_type.endswith("+json")
 
 
 def is_text(content_type: str) -> bool:
@@ -56,6 +59,9 @@ def charset_of(content_type: str) -> str | None:
     charset = message.get_content_charset()
     try:
         codec = codecs.lookup(charset) if charset else None
-        return codec.name if codec is not None and "".encode(codec.name) is not None else None
+        if codec is None or codec.name.replace("_", "-") in _NO_CHARSETS:
+            return None
+        "".encode(codec.name)  # raises LookupError for a codec that is none of text
     except (LookupError, ValueError):
         return None
+    return codec.name

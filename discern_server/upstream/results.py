@@ -168,7 +168,7 @@ def _too_large(exchanged: Exchanged) -> ToolOutput:
     message = f"the API's answer is larger than {limit} bytes, the most that is read; what follows is its beginning"
     hints = (
         "ask for less: a smaller page, fewer fields, a narrower filter",
-        "or raise limits.max_response_bytes for this source in discern.toml",
+        "or raise max_response_bytes for this source in discern.toml",
     )
     return _failed_exchange(exchanged, "answer_too_large", message, {"limit_bytes": limit}, hints=hints)
 

@@ -102,3 +102,10 @@ def test_many_values_side_by_side_are_not_deep():
 
 def test_half_of_a_surrogate_pair_is_replaced():
     assert json_of(answer(b'{"\\ud800":["a\\udc00b", "\\ud83d\\ude00", 1]}')) == {"\ufffd": ["a\ufffdb", "😀", 1]}
+
+
+@pytest.mark.parametrize(
+    "charset", ["utf-7", "UNICODE_ESCAPE", "raw_unicode_escape", "idna", "punycode", "rot13", "base64", "undefined"]
+)
+def test_codecs_that_are_no_charsets_are_not_used(charset):
+    assert text_of(answer(b"a\\u0041+2AA-", f"text/plain; charset={charset}")) == "a\\u0041+2AA-"

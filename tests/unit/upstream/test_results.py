@@ -4,6 +4,8 @@ import base64
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discern_server.handler import ABSENT
 from discern_server.result import Diagnostic
@@ -280,3 +282,39 @@ def test_every_failure_is_an_error_that_says_what_happened(error, word, told):
     assert error_of(result) == word
     assert all(text in text_of(result) for text in [*told, "https://api.example.com/j"])
     assert result.meta[META]["data"]["method"] == "GET"
+
+
+BYTES = st.one_of(
+    st.binary(max_size=60),
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+        max_leaves=8,
+    ).map(lambda value: json.dumps(value).encode()),
+)
+TYPES = st.one_of(
+    st.sampled_from(
+        ["", "application/json", "application/problem+json", "text/xml", "text/plain; charset=utf-16", "image/png", "x"]
+    ),
+    st.text(st.characters(codec="latin-1"), max_size=30),
+)
+
+
+@given(
+    body=BYTES,
+    content_type=TYPES,
+    status=st.integers(min_value=100, max_value=999),
+    retry_after=st.text(st.characters(codec="latin-1"), max_size=40),
+    cut=st.booleans(),
+    schema=st.sampled_from([None, OBJECT, True]),
+)
+def test_whatever_the_api_answers_the_output_can_be_written(body, content_type, status, retry_after, cut, schema):
+    """JSON without NaN, in UTF-8; and where a schema is declared, a success keeps it."""
+    result = rendered(body, content_type, status, schema=schema, cut=cut, retry_after=retry_after, x_request_id="é")
+    structured = None if result.structured is ABSENT else result.structured
+    whole = [list(result.content), dict(result.meta), structured]
+    json.dumps(whole, allow_nan=False, ensure_ascii=False).encode("utf-8")
+    assert result.is_error == ("error" in result.meta[META])
+    assert result.is_error or 200 <= status < 300
+    if schema is not None and not result.is_error:
+        assert compile_validator(schema).is_valid(structured)
