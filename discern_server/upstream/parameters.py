@@ -15,7 +15,14 @@ from discern_server.upstream.binding import ParameterBinding
 from discern_server.upstream.findings import ArgumentError
 from discern_server.upstream.forms import write_form
 from discern_server.upstream.media import essence, is_json
-from discern_server.upstream.percent import RESERVED_IN_PATH, RESERVED_IN_QUERY, Encode, encode, keeping
+from discern_server.upstream.percent import (
+    RESERVED_IN_COOKIE,
+    RESERVED_IN_PATH,
+    RESERVED_IN_QUERY,
+    Encode,
+    encode,
+    keeping,
+)
 from discern_server.upstream.styles import as_json, as_text, pairs, segment
 
 IGNORED_HEADERS: Final = frozenset({"accept", "content-type", "authorization"})
@@ -40,6 +47,7 @@ inbound request, decides about them."""
 
 _PATH_RESERVED: Final = keeping(RESERVED_IN_PATH)
 _QUERY_RESERVED: Final = keeping(RESERVED_IN_QUERY)
+_COOKIE_RESERVED: Final = keeping(RESERVED_IN_COOKIE)
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _NOT_IN_FIELD: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -118,7 +126,9 @@ def cookie_pieces(parameter: ParameterBinding, value: Any) -> list[str]:
     Raises:
         ArgumentError: Style ``cookie``, which encodes nothing, with a value that needs it.
     """
-    encoder: Encode = str if parameter.style == "cookie" and parameter.content_type is None else encode
+    encoder: Encode = _COOKIE_RESERVED if parameter.allow_reserved else encode
+    if parameter.style == "cookie" and parameter.content_type is None:
+        encoder = str
     written = _pairs(parameter, value, encoder)
     if encoder is str and any(_NOT_IN_COOKIE.search(text) for pair in written for text in pair):
         fix = "give the value already escaped, as the API expects it"

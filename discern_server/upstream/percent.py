@@ -25,6 +25,9 @@ RESERVED_IN_QUERY: Final = ":/?@!$'()*+,;="
 """What ``allow_reserved`` keeps in a query: RFC 3986's reserved set less ``#`` (it ends the query), ``&`` (it ends the
 pair) and ``[``, ``]``, which no query may hold."""
 
+RESERVED_IN_COOKIE: Final = ":/?#[]@!$&'()*+,="
+"""What ``allow_reserved`` keeps in a cookie: RFC 3986's reserved set less ``;``, which ends the cookie."""
+
 RESERVED_IN_FORM: Final = ":/?@!$'()*,;"
 """What ``allow_reserved`` keeps in a form: as in a query, less ``+``, which means a space there, and ``=``."""
 

@@ -178,6 +178,11 @@ def test_a_cookie_value_starts_no_other_cookie():
     assert headers_of(build(operation(parameter("c", "cookie")), c="a; admin=1")) == {"Cookie": "c=a%3B%20admin%3D1"}
 
 
+def test_reserved_characters_in_a_cookie_start_no_other_cookie():
+    binding = operation(parameter("c", "cookie", allow_reserved=True))
+    assert headers_of(build(binding, c="a/b=c; d")) == {"Cookie": "c=a/b=c%3B%20d"}
+
+
 def test_style_cookie_encodes_nothing_and_refuses_what_would_need_it():
     """OpenAPI 3.2, "Style Values", cookie."""
     binding = operation(parameter("c", "cookie", style="cookie", explode=True))
