@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CompleteRequestParams, PromptReference
+from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
 
 from discern_server.handler import RequestScope
 from discern_server.protocol.context import Context
-from discern_server.protocol.running import Failed, Runner
+from discern_server.protocol.replies import encodable
+from discern_server.protocol.running import Runner, faults_are_ours
 from discern_server.protocol.surface import Surface
 
 _MOST_VALUES: Final = 100
@@ -29,13 +30,10 @@ async def complete(
     values: list[str] = []
     if runner is not None:
         known = dict(params.context.arguments or {}) if params.context is not None else {}
-        try:
-            found = await runner.run(
-                {"value": params.argument.value, "arguments": known}, Context(sdk, scope, logging=surface.logging)
-            )
-        except Failed as error:
-            raise MCPError(code=INTERNAL_ERROR, message="Completion failed; the server's log says why") from error
-        values = [str(value) for value in found]
+        context = Context(sdk, scope, logging=surface.logging)
+        with faults_are_ours("Completion"):
+            found = await runner.run({"value": params.argument.value, "arguments": known}, context)
+            values = [encodable(value) for value in found]
     completion: dict[str, Any] = {"values": values[:_MOST_VALUES], "total": len(values)}
     if len(values) > _MOST_VALUES:
         completion["hasMore"] = True

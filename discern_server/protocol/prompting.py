@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, GetPromptRequestParams
+from mcp_types import INVALID_PARAMS, GetPromptRequestParams, GetPromptResult
 from pydantic import BaseModel
 
 from discern_server.handler import RequestScope
@@ -15,7 +15,7 @@ from discern_server.prompts import PromptDefinition
 from discern_server.protocol.context import Context
 from discern_server.protocol.replies import compact
 from discern_server.protocol.rounds import NeedsInput
-from discern_server.protocol.running import Failed
+from discern_server.protocol.running import faults_are_ours
 from discern_server.protocol.surface import Surface
 
 
@@ -34,13 +34,12 @@ async def get_prompt(
     arguments = dict(params.arguments or {})
     _check_arguments(prompt.definition, arguments)
     context = Context(sdk, scope, logging=surface.logging)
-    try:
-        value = await prompt.runner.run(arguments, context)
-    except NeedsInput:
-        return context.rounds.interim()
-    except Failed as error:
-        raise MCPError(code=INTERNAL_ERROR, message="The prompt failed; the server's log says why") from error
-    return _render(prompt.definition, value)
+    with faults_are_ours(f"The prompt {params.name!r}"):
+        try:
+            value = await prompt.runner.run(arguments, context)
+        except NeedsInput:
+            return context.rounds.interim()
+        return _render(prompt.definition, value)
 
 
 def _check_arguments(definition: PromptDefinition, arguments: Mapping[str, Any]) -> None:
@@ -63,7 +62,9 @@ def _render(definition: PromptDefinition, value: Any) -> dict[str, Any] | BaseMo
     description = definition.wire.get("description")
     if description is not None:
         result["description"] = description
-    compact(result)  # what cannot be written must fail here, where it costs this request alone
+    # The SDK takes a result of no known shape for an empty one, and what cannot be written would end the connection.
+    GetPromptResult.model_validate(result, by_name=False)
+    compact(result)
     return result
 
 

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ReadResourceRequestParams
+from mcp_types import INVALID_PARAMS, ReadResourceRequestParams
 from pydantic import BaseModel
 
 from discern_server.handler import RequestScope
 from discern_server.protocol.context import Context
 from discern_server.protocol.replies import encodable
 from discern_server.protocol.rounds import NeedsInput
-from discern_server.protocol.running import Failed
+from discern_server.protocol.running import faults_are_ours
 from discern_server.protocol.surface import Readable, Surface
 from discern_server.resources import Content
 
@@ -36,18 +36,17 @@ async def read_resource(
         raise _not_found(params.uri)
     readable, variables = found
     context = Context(sdk, scope, logging=surface.logging)
-    try:
-        value = await readable.runner.run(dict(variables), context)
-    except NeedsInput:
-        return context.rounds.interim()
-    except Failed as error:
-        raise MCPError(code=INTERNAL_ERROR, message="Reading failed; the server's log says why") from error
-    if value is None:
-        raise _not_found(params.uri)
-    if isinstance(value, BaseModel):
-        return value
-    contents = [_content(item, params.uri, readable) for item in _parts(value)]
-    return {"resultType": "complete", "contents": contents, **surface.cache_hint("resources/read").wire}
+    with faults_are_ours("Reading"):
+        try:
+            value = await readable.runner.run(dict(variables), context)
+        except NeedsInput:
+            return context.rounds.interim()
+        if value is None:
+            raise _not_found(params.uri)
+        if isinstance(value, BaseModel):
+            return value
+        contents = [_content(item, params.uri, readable) for item in _parts(value)]
+        return {"resultType": "complete", "contents": contents, **surface.cache_hint("resources/read").wire}
 
 
 def _not_found(uri: str) -> MCPError:

@@ -21,6 +21,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
+from mcp_types import CallToolResult
 from pydantic import BaseModel
 
 from discern_server.handler import ABSENT, ToolOutput
@@ -69,6 +70,7 @@ def _blocks(output: ToolOutput) -> WireResult:
         result["isError"] = True
     if output.meta:
         result["_meta"] = dict(output.meta)
+    CallToolResult.model_validate(result, by_name=False)  # the SDK would take blocks of no known shape for none
     compact(result)
     return result
 

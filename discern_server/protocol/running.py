@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import anyio.to_thread
@@ -28,6 +30,23 @@ _RETIRED_CODES: Final = frozenset({-32002, -32042})
 
 class Failed(Exception):  # noqa: N818 - what the handler raised is the error; this only says that it did
     """A handler raised; the log has what it was."""
+
+
+@contextmanager
+def faults_are_ours(what: str) -> Iterator[None]:
+    """Tell what goes wrong inside as -32603 and nothing of what it was, which goes to the log.
+
+    For the methods whose results have no ``isError``. A `ValidationError` of the SDK's models is caught too: let
+    through, it would be told to the client as a fault of its request.
+    """
+    try:
+        yield
+    except MCPError:
+        raise
+    except Exception as error:
+        if not isinstance(error, Failed):
+            logger.exception("%s gave a faulty result", what)
+        raise MCPError(code=INTERNAL_ERROR, message=f"{what} failed; the server's log says why") from error
 
 
 class Runner:

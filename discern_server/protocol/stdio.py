@@ -1,7 +1,7 @@
 """Serving over standard input and output, for a process that an agent spawned.
 
 The story of a connection: lines come in, the SDK frames and parses them, its dispatcher starts a task for each
-request, and `_Connection` answers it from a server that was built for it. What surrounds that is ours, on
+request, and a `StreamConnection` answers it from a server that was built for it. What surrounds that is ours, on
 the SDK's public seams: the event loop's own pipes (`pipes`), a window of open requests (`window`), the era policy
 (`eras`), and an orderly end:
 
@@ -14,39 +14,27 @@ the SDK's public seams: the event loop's own pipes (`pipes`), a window of open r
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 import anyio
-from mcp.server.connection import Connection, NotifyOnlyOutbound
-from mcp.server.runner import ServerRunner, aclose_shielded, modern_error_data, serve_one
 from mcp.server.stdio import stdio_server
-from mcp.shared.dispatcher import DispatchContext
-from mcp.shared.exceptions import MCPError
-from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
-from mcp.shared.message import MessageMetadata, ServerMessageMetadata, SessionMessage
-from mcp.shared.transport_context import TransportContext
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
-from pydantic import ValidationError
 
-from discern_server.handler import Era, RequestScope
 from discern_server.protocol import eras
+from discern_server.protocol.connection import (
+    DEFAULT_DRAIN_TIMEOUT_S,
+    DEFAULT_MAX_IN_FLIGHT,
+    DEFAULT_MAX_LINE_BYTES,
+    StreamConnection,
+    StreamOptions,
+)
 from discern_server.protocol.factory import ServerFactory
-from discern_server.protocol.pipes import OVERLONG, LineReader, LineWriter, native_stdio
-from discern_server.protocol.window import ReadStream, Window, WindowedRead, WindowedWrite, WriteStream
+from discern_server.protocol.pipes import LineReader, LineWriter, native_stdio
 
-logger = logging.getLogger(__name__)
-
-DEFAULT_MAX_IN_FLIGHT: Final = 256
-DEFAULT_MAX_LINE_BYTES: Final = 64 << 20
-DEFAULT_DRAIN_TIMEOUT_S: Final = 1.5
-"""Below the two seconds that the SDK's client waits, after it has closed its end, before it ends the process."""
 _BLOCKED_READ_S: Final = 0.5
 
 
@@ -73,15 +61,16 @@ def serve_stdio(
     Raises:
         SystemExit: With 143 after SIGTERM, 130 after SIGINT.
     """
+    options = StreamOptions(
+        transport="stdio",
+        legacy=legacy,
+        max_in_flight=max_in_flight,
+        max_line_bytes=max_line_bytes,
+        drain_timeout_s=drain_timeout_s,
+    )
     gc.collect()
     gc.freeze()  # what was imported lives as long as the process: no need to look through it again
-    status = anyio.run(
-        lambda: _serve(
-            factory,
-            _Options(legacy, max_in_flight, max_line_bytes, drain_timeout_s),
-            restore_stdout=False,
-        )
-    )
+    status = anyio.run(lambda: _serve(factory, options, restore_stdout=False))
     if status:
         raise SystemExit(status)
 
@@ -99,24 +88,17 @@ async def serve_stdio_async(
     Returns:
         The exit status that the process should end with: 0, or 128 plus the signal.
     """
-    options = _Options(legacy, max_in_flight, max_line_bytes, drain_timeout_s)
+    options = StreamOptions(
+        transport="stdio",
+        legacy=legacy,
+        max_in_flight=max_in_flight,
+        max_line_bytes=max_line_bytes,
+        drain_timeout_s=drain_timeout_s,
+    )
     return await _serve(factory, options, restore_stdout=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
-    legacy: eras.LegacyPolicy
-    max_in_flight: int
-    max_line_bytes: int
-    drain_timeout_s: float
-
-    def __post_init__(self) -> None:
-        eras.checked(self.legacy)
-        if self.max_in_flight < 1:
-            raise ValueError(f"max_in_flight must be at least 1, got {self.max_in_flight}")
-
-
-async def _serve(factory: ServerFactory, options: _Options, *, restore_stdout: bool) -> int:
+async def _serve(factory: ServerFactory, options: StreamOptions, *, restore_stdout: bool) -> int:
     if sys.stdin is not None and sys.stdin.isatty():
         _greet()
     signals = _Signals()
@@ -133,16 +115,24 @@ async def _serve(factory: ServerFactory, options: _Options, *, restore_stdout: b
 async def _serve_client(
     factory: ServerFactory,
     state: Any,
-    options: _Options,
+    options: StreamOptions,
     signals: _Signals,
     reader: LineReader | None,
     writer: LineWriter | None,
 ) -> None:
     # Typed as anyio's files; all that the SDK asks of them is to be iterated, written and flushed.
     async with stdio_server(cast("Any", reader), cast("Any", writer)) as (read, write):
-        connection = _Connection(factory, state, options, reader, read, write)
+        connection = StreamConnection(
+            factory, state, options, read, write, input_ended=lambda: reader is not None and reader.at_end
+        )
+
+        def stop() -> None:
+            if reader is not None:
+                reader.stop()
+            connection.stop()
+
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(signals.watch, connection.stop)
+            tasks.start_soon(signals.watch, stop)
             await connection.run()
             tasks.cancel_scope.cancel()
         if signals.status and reader is None:
@@ -188,167 +178,3 @@ def _greet() -> None:
         "to see what it speaks, run: discern era -- <this command>. Ctrl-D or Ctrl-C ends it.\n"
     )
     sys.stderr.flush()
-
-
-# --- one connection ---------------------------------------------------------------------------------
-
-
-class _Connection:
-    """Answers each request of one client from a fresh server."""
-
-    def __init__(
-        self,
-        factory: ServerFactory,
-        state: Any,
-        options: _Options,
-        reader: LineReader | None,
-        read: ReadStream,
-        write: WriteStream,
-    ) -> None:
-        self._factory = factory
-        self._state = state
-        self._options = options
-        self._reader = reader
-        window = Window(options.max_in_flight, options.drain_timeout_s)
-        self._read = WindowedRead(
-            read,
-            window,
-            can_send_request=lambda request: self._is_legacy(request.method, request.params),
-            input_ended=lambda: reader is not None and reader.at_end,
-            at_end=self._close_streams,
-        )
-        self._write = WindowedWrite(write, window)
-        self._dispatcher = JSONRPCDispatcher(
-            cast("Any", self._read),
-            self._write,
-            transport_builder=_transport,
-            # The handshake is answered before the next message is looked at: clients pipeline behind it.
-            inline_methods=frozenset({"initialize"}) if options.legacy == "serve" else frozenset(),
-            on_stream_exception=self._on_unreadable,
-        )
-        self._outbound = NotifyOnlyOutbound(self._dispatcher)
-        self._legacy: Connection | None = None
-        self._logged_eras: set[Era] = set()
-
-    async def run(self) -> None:
-        """Serve until the input has ended and what was read is answered."""
-        try:
-            await self._dispatcher.run(self._on_request, self._on_notify)
-        finally:
-            if self._legacy is not None:
-                await aclose_shielded(self._legacy)
-
-    def stop(self) -> None:
-        """End the input here; what was taken from it is still answered."""
-        if self._reader is not None:
-            self._reader.stop()
-        self._read.stop()
-
-    def _close_streams(self) -> None:
-        """Answer the listening streams: they would stay open for ever."""
-        if self._factory.notify is not None:
-            self._factory.notify.close()
-
-    def _is_legacy(self, method: str, params: Mapping[str, Any] | None) -> bool:
-        return self._options.legacy == "serve" and not eras.is_modern(method, params)
-
-    async def _on_request(
-        self, dctx: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
-    ) -> dict[str, Any]:
-        try:
-            if self._is_legacy(method, params):
-                return await self._serve_legacy(dctx, method, params)
-            return await self._serve_modern(dctx, method, params)
-        except (MCPError, ValidationError):
-            raise  # the dispatcher says these on the wire
-        except Exception as error:
-            told = modern_error_data(error)  # logs it, and keeps what it says from the wire
-            raise MCPError(code=told.code, message=told.message, data=told.data) from error
-
-    async def _serve_modern(
-        self, dctx: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
-    ) -> dict[str, Any]:
-        route = eras.route(method, params)
-        self._log_era("modern", route.protocol_version)
-        scope = RequestScope(
-            era="modern",
-            revision=route.protocol_version,
-            transport="stdio",
-            method=method,
-            client=route.client_info,
-            capabilities=route.client_capabilities,
-        )
-        connection = Connection.from_envelope(
-            route.protocol_version, route.client_info, route.client_capabilities, outbound=self._outbound
-        )
-        server = self._factory.build(scope)
-        return await serve_one(server, dctx, method, params, connection=connection, lifespan_state=self._state)
-
-    async def _serve_legacy(
-        self, dctx: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
-    ) -> dict[str, Any]:
-        if self._legacy is None:
-            self._legacy = Connection.for_loop(self._dispatcher)
-        connection = self._legacy
-        client = connection.client_params
-        scope = RequestScope(
-            era="legacy",
-            revision=connection.protocol_version,
-            transport="stdio",
-            method=method,
-            client=None if client is None else client.client_info.model_dump(by_alias=True, exclude_none=True),
-            capabilities={} if client is None else client.capabilities.model_dump(by_alias=True, exclude_none=True),
-        )
-        runner = ServerRunner(self._factory.build(scope), connection, self._state)
-        result = await runner.on_request(dctx, method, params)
-        self._log_era("legacy", connection.protocol_version)
-        return result
-
-    async def _on_notify(
-        self, _dctx: DispatchContext[TransportContext], method: str, _params: Mapping[str, Any] | None
-    ) -> None:
-        # The dispatcher has applied a cancellation already; of the others only the handshake's end means something.
-        if method == "notifications/initialized" and self._legacy is not None:
-            self._legacy.initialized.set()
-
-    async def _on_unreadable(self, error: Exception) -> None:
-        await self._write.send(SessionMessage(unreadable(error, self._options.max_line_bytes)))
-
-    def _log_era(self, era: Era, revision: str) -> None:
-        """Say once which era a client is served in, where there is a choice."""
-        if self._options.legacy == "serve" and era not in self._logged_eras:
-            self._logged_eras.add(era)
-            logger.warning("serving a client in the %s era, revision %s", era, revision)
-
-
-def _transport(metadata: MessageMetadata) -> TransportContext:
-    may_send = isinstance(metadata, ServerMessageMetadata) and metadata.can_send_request
-    return TransportContext(kind="stdio", can_send_request=may_send)
-
-
-# --- what could not be read ---------------------------------------------------------------------------
-
-
-def unreadable(error: Exception, max_line_bytes: int) -> JSONRPCError:
-    """The answer to a line that is no JSON-RPC message (JSON-RPC 2.0, section 5.1).
-
-    -32700 where it is no JSON, without an id; -32600 where it is JSON but no message, with the id where
-    there is one to be read.
-    """
-    findings: Sequence[Any] = error.errors(include_url=False) if isinstance(error, ValidationError) else ()
-    if any(finding["type"] == "json_invalid" for finding in findings) or not findings:
-        if findings and findings[0]["input"] == OVERLONG:
-            return _error(INVALID_REQUEST, f"The line is longer than the {max_line_bytes} bytes that are accepted")
-        return _error(PARSE_ERROR, "Parse error: the line is not valid JSON; a message is one JSON object on one line")
-    whole = [finding["input"] for finding in findings if finding["type"] == "missing"]
-    if whole and isinstance(whole[0], dict):
-        return _error(INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message", _readable_id(whole[0].get("id")))
-    return _error(INVALID_REQUEST, "Invalid request: a message is one JSON object; batches are not part of MCP")
-
-
-def _readable_id(value: Any) -> str | int | None:
-    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
-
-
-def _error(code: int, message: str, request_id: str | int | None = None) -> JSONRPCError:
-    return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message))

@@ -69,6 +69,11 @@ def test_blocks_go_out_as_they_are():
     assert reply("t", ToolOutput(structured=None), None)["structuredContent"] is None
 
 
+def test_blocks_of_no_known_shape_are_withheld():
+    """The SDK would send an empty result in their place, as if all were well."""
+    assert reply("t", ToolOutput(content=({"type": "image"},)), None)["isError"] is True
+
+
 def test_an_sdk_result_object_goes_out_untouched():
     result = CallToolResult(content=[TextContent(type="text", text="x")])
     assert reply("t", result, NUMBER_IN_AN_OBJECT) is result

@@ -1,0 +1,174 @@
+"""Subscriptions, log entries and progress: what a server says besides its answers."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from discern_server.catalog import Catalog, ToolDefinition
+from discern_server.protocol.events import Subscriptions
+from discern_server.protocol.factory import ServerFactory
+from discern_server.protocol.memory import memory_streams
+from discern_server.protocol.surface import Surface
+from tests.unit.protocol.raw import RawClient, raw_client
+
+pytestmark = pytest.mark.anyio
+
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+def surface(handler, **options) -> Surface:
+    definition = ToolDefinition.from_wire({"name": "t", "inputSchema": {"type": "object"}})
+    return Surface("s", "1", Catalog.of([definition]), {"t": handler}, **options)
+
+
+async def nothing(args, ctx):
+    return None
+
+
+async def test_a_listener_is_acknowledged_and_told_only_what_it_asked_for():
+    subscriptions = Subscriptions()
+    async with raw_client(ServerFactory(surface(nothing), subscriptions=subscriptions)) as client:
+        listening = await client.request(
+            "subscriptions/listen", notifications={"toolsListChanged": True, "resourceSubscriptions": ["a:b"]}
+        )
+        acknowledged = await client.receive()
+        assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+        assert acknowledged["params"]["_meta"][SUBSCRIPTION] == listening
+        await subscriptions.prompts_changed()
+        await subscriptions.resource_updated("else:x")
+        await subscriptions.resource_updated("a:b")
+        await subscriptions.tools_changed()
+        told = [await client.receive(), await client.receive()]
+        assert [message["method"] for message in told] == [
+            "notifications/resources/updated",
+            "notifications/tools/list_changed",
+        ]
+        assert {message["params"]["_meta"][SUBSCRIPTION] for message in told} == {listening}
+
+
+async def test_two_listeners_on_fresh_servers_share_the_bus_and_a_stream_ends_with_an_answer():
+    subscriptions = Subscriptions()
+    async with raw_client(ServerFactory(surface(nothing), subscriptions=subscriptions)) as client:
+        first = await client.request("subscriptions/listen", notifications={"toolsListChanged": True})
+        second = await client.request("subscriptions/listen", notifications={"toolsListChanged": True})
+        for _ in range(2):
+            await client.receive()
+        await subscriptions.tools_changed()
+        told = [await client.receive() for _ in range(2)]
+        assert {message["params"]["_meta"][SUBSCRIPTION] for message in told} == {first, second}
+        subscriptions.close()
+        ended = [await client.receive() for _ in range(2)]
+        assert {message["id"] for message in ended} == {first, second}
+        assert all(message["result"]["_meta"][SUBSCRIPTION] == message["id"] for message in ended)
+
+
+async def test_listening_takes_no_room_from_the_requests_in_flight_and_ends_with_the_input():
+    subscriptions = Subscriptions()
+    factory = ServerFactory(surface(nothing), subscriptions=subscriptions)
+    async with memory_streams(factory, max_in_flight=1) as (read, write):
+        client = RawClient(read, write)
+        listening = await client.request("subscriptions/listen", notifications={"toolsListChanged": True})
+        await client.receive()
+        assert "result" in await client.ask("tools/list")
+        await write.aclose()
+        ended = await client.receive()
+        assert ended["id"] == listening
+        assert "result" in ended
+
+
+async def test_without_subscriptions_the_server_declares_none_and_knows_no_such_method():
+    async with raw_client(surface(nothing)) as client:
+        assert (await client.error("subscriptions/listen", notifications={}))["code"] == -32601
+    async with raw_client(ServerFactory(surface(nothing), subscriptions=Subscriptions())) as client:
+        assert (await client.result("server/discover"))["capabilities"] == {"tools": {"listChanged": True}}
+
+
+# --- logging ----------------------------------------------------------------------------------------
+
+
+async def logs(args, ctx):
+    for level in ("debug", "info", "error"):
+        await ctx.log(level, {"at": level}, "t")
+
+
+async def logged(client, **meta) -> list[str]:
+    await client.result("tools/call", name="t", arguments={}, _meta=meta)
+    return [note["params"]["level"] for note in client.notifications if note["method"] == "notifications/message"]
+
+
+@pytest.mark.parametrize(
+    ("level", "sent"),
+    [(None, []), ("debug", ["debug", "info", "error"]), ("info", ["info", "error"]), ("critical", [])],
+)
+async def test_log_entries_go_only_to_a_request_that_asked_for_their_level(level, sent):
+    async with raw_client(surface(logs, logging=True)) as client:
+        meta = {} if level is None else {"io.modelcontextprotocol/logLevel": level}
+        assert await logged(client, **meta) == sent
+
+
+async def test_a_surface_without_logging_declares_none_and_sends_none():
+    async with raw_client(surface(logs)) as client:
+        assert "logging" not in (await client.result("server/discover"))["capabilities"]
+        assert await logged(client, **{"io.modelcontextprotocol/logLevel": "debug"}) == []
+    async with raw_client(surface(logs, logging=True)) as client:
+        assert "logging" in (await client.result("server/discover"))["capabilities"]
+
+
+# --- progress ---------------------------------------------------------------------------------------
+
+
+async def progress_of(handler) -> list[dict]:
+    async with raw_client(surface(handler)) as client:
+        await client.result("tools/call", name="t", arguments={}, _meta={"progressToken": 0})
+        return [note["params"] for note in client.notifications if note["method"] == "notifications/progress"]
+
+
+async def test_progress_that_does_not_grow_is_dropped():
+    async def handler(args, ctx):
+        for done in (1, 1, 0.5, 2, float("nan"), float("inf"), 3):
+            await ctx.progress(done)
+
+    assert [note["progress"] for note in await progress_of(handler)] == [1, 2, 3]
+
+
+async def test_the_rate_of_progress_is_limited_and_the_last_value_passes():
+    async def handler(args, ctx):
+        for done in range(1, 1001):
+            await ctx.progress(done, 1000)
+
+    values = [note["progress"] for note in await progress_of(handler)]
+    assert values[:20] == list(range(1, 21))
+    assert values[-1] == 1000
+    assert len(values) < 100
+
+
+async def test_progress_carries_a_message_that_can_be_written():
+    async def handler(args, ctx):
+        await ctx.progress(1, 2, "half \ud800")
+
+    assert await progress_of(handler) == [{"progressToken": 0, "progress": 1, "total": 2, "message": "half ?"}]
+
+
+async def test_a_cancelled_request_stops_its_handler():
+    stopped = anyio.Event()
+
+    async def handler(args, ctx):
+        try:
+            await anyio.sleep_forever()
+        finally:
+            stopped.set()
+
+    async with raw_client(surface(handler)) as client:
+        asked = await client.request("tools/call", name="t", arguments={})
+        await anyio.wait_all_tasks_blocked()
+        await client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": asked}})
+        with anyio.fail_after(10):
+            await stopped.wait()
+        assert "result" in await client.ask("tools/list")
+        assert client.notifications == []
