@@ -67,3 +67,19 @@ def research(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Measure beside the peers; ``-- --quick`` is done within five minutes."""
     session.run("python", "-m", "benchmarks", *session.posargs)
+
+
+def era_matrix(session: nox.Session) -> None:
+    """Install real servers from PyPI and npm, probe each, and write docs/era-matrix.md where all verdicts are right."""
+    session.install("-e", ".")
+    environments = session.cache_dir / "era_matrix"
+    options = session.posargs or ["--write", "docs/era-matrix.md"]
+    session.run("python", "-m", "tests.era_matrix", "--environments", str(environments), *options)
+
+
+@nox.session
+@nox.parametrize("pytest", ["7.4.4", "8.3.5", "latest"])
+def pytest_plugin(session: nox.Session, pytest: str) -> None:
+    """The pytest plugin under its oldest supported, a middle and the newest pytest."""
+    session.install("-e", ".", "pytest" if pytest == "latest" else f"pytest=={pytest}")
+    session.run("python", "-m", "pytest", "tests/e2e/test_pytest_plugin.py", *session.posargs)

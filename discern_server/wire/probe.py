@@ -236,12 +236,15 @@ class _HttpTalk:
             raise came.fault
         if came.status is not None and came.fault is None:
             self._pace.note_answer(time.monotonic() - started)
-        return self._keep(question, message, came)
+        received = _response(message, came)
+        self._strays += [stray for stray in came.messages if stray is not received]
+        return self._keep(question, message, came, received)
 
     def get(self) -> None:
         patience_s = min(_STREAM_PATIENCE_S, self._pace.answer_s())
         accept = {"Accept": "text/event-stream"}
-        self._keep(Question.GET, {}, self._server.exchange("GET", headers=accept, max_events=1, timeout_s=patience_s))
+        came = self._server.exchange("GET", headers=accept, max_events=1, timeout_s=patience_s)
+        self._keep(Question.GET, {}, came, None)  # whatever comes is no answer to a message
 
     def end(self) -> Conversation:
         """What was said."""
@@ -249,9 +252,7 @@ class _HttpTalk:
             answers=tuple(self._answers), strays=tuple(self._strays), entries=self._server.transcript.entries
         )
 
-    def _keep(self, question: Question, message: Message, came: HttpAnswer) -> Answer:
-        received = _response(message, came)
-        self._strays += [stray for stray in came.messages if stray is not received]
+    def _keep(self, question: Question, message: Message, came: HttpAnswer, received: Message | None) -> Answer:
         answer = Answer(
             question=question,
             sent=message,
@@ -267,8 +268,7 @@ class _HttpTalk:
 
 
 def _response(message: Message, came: HttpAnswer) -> Message | None:
-    """The response to `message`; an error without an id belongs to the only request of its exchange."""
-    for candidate in came.messages:
-        if answers(candidate, message.get("id", 0)) or ("error" in candidate and candidate.get("id") is None):
-            return candidate
-    return None
+    """The response to `message`; an error with another id, or none, belongs to the only request there is."""
+    exact = (candidate for candidate in came.messages if "id" in message and answers(candidate, message["id"]))
+    errors = (candidate for candidate in came.messages if "error" in candidate and "method" not in candidate)
+    return next(exact, None) or next(errors, None)

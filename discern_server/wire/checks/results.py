@@ -64,7 +64,7 @@ def _well_formed(evidence: Evidence, _verdict: Verdict) -> Finding:
     for answer in evidence.answers():
         if answer.received is not None:
             seen += 1
-            fault = _response_fault(answer.received)
+            fault = _response_fault(answer.received, answer.sent.get("id"))
             if fault:
                 return failed(f"{answer.question}: {fault}", answer.question)
     for conversation in evidence.conversations:
@@ -75,13 +75,15 @@ def _well_formed(evidence: Evidence, _verdict: Verdict) -> Finding:
     return passed(f"{seen} responses, each with the id of its request") if seen else not_applicable("no response came")
 
 
-def _response_fault(message: Message) -> str | None:
+def _response_fault(message: Message, asked: Any) -> str | None:
     if message.get("jsonrpc") != "2.0":
         return f"jsonrpc is {shortened(repr(message.get('jsonrpc')))}"
     if ("result" in message) == ("error" in message):
         return "a response has either a result or an error"
     if "result" in message:
         return None if isinstance(message["result"], dict) else "the result is no object"
+    if message.get("id") not in (None, asked):
+        return f"an error has the id {shortened(repr(message['id']))}, where {asked!r} was asked"
     return _error_fault(message["error"])
 
 
