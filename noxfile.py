@@ -69,6 +69,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "-m", "benchmarks", *session.posargs)
 
 
+@nox.session
 def era_matrix(session: nox.Session) -> None:
     """Install real servers from PyPI and npm, probe each, and write docs/era-matrix.md where all verdicts are right."""
     session.install("-e", ".")

@@ -27,6 +27,7 @@ from tests.era_matrix.peers import PEERS, Peer
 
 LIMITS = Limits(answer_s=60, exit_s=10, total_s=300)
 LEAST_SERVERS = 12
+ROOT = Path(__file__).parents[2]
 _START_S = 60
 
 
@@ -85,7 +86,7 @@ def probe(peer: Peer, folder: Path) -> Report:
         home = install(peer.environment, folder)
         names |= {"env": str(home), "bin": str(programs(peer.environment, home)), "node": str(node(folder))}
     if peer.http is None:
-        return examine([part.format(**names) for part in peer.command], limits=LIMITS)
+        return examine([part.format(**names) for part in peer.command], cwd=ROOT, limits=LIMITS)
     port = free_port()
     command = [part.format(**names, port=port) for part in peer.command]
     with serving(command, port):
@@ -101,7 +102,7 @@ def free_port() -> int:
 @contextlib.contextmanager
 def serving(command: list[str], port: int) -> Iterator[None]:
     """Run a server until the block is left; entered once its port accepts connections."""
-    with StdioServer(command, limits=LIMITS) as server:
+    with StdioServer(command, cwd=ROOT, limits=LIMITS) as server:
         deadline = time.monotonic() + _START_S
         while True:
             try:

@@ -95,10 +95,15 @@ LOWLEVEL_1 = (PYTHON, "{servers}/sdk1_lowlevel.py")
 FASTMCP_1 = (PYTHON, "{servers}/sdk1_fastmcp.py")
 LOWLEVEL_2 = (PYTHON, "{servers}/sdk2_lowlevel.py")
 FASTMCP = (PYTHON, "{servers}/fastmcp_server.py")
+OURS = ("{python}", "-P", "-m", "discern_server", "serve")
 TOOLBOX_SERVER = ("{bin}/toolbox", "--config", "{servers}/toolbox.yaml")
 HTTP = ("http", "{port}")
 
 PEERS = (
+    _modern("`discern serve`", None, *OURS),
+    _dual("`discern serve --legacy serve`", None, *OURS, "--legacy", "serve"),
+    _modern("`discern serve --http`", None, *OURS, "--http", "127.0.0.1:{port}", http="/mcp"),
+    _dual("the same, `--legacy serve`", None, *OURS, "--http", "127.0.0.1:{port}", "--legacy", "serve", http="/mcp"),
     _legacy("lowlevel `Server.run`", SDK_1_27, *LOWLEVEL_1),
     _legacy("bundled `FastMCP.run`", SDK_1_27, *FASTMCP_1),
     _legacy("lowlevel `Server.run`", SDK_1_30, *LOWLEVEL_1),
