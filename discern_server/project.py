@@ -106,22 +106,55 @@ class SchemasSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallConfig:
+    """How the API behind an ``openapi`` source is called; see `discern_server.upstream.limits`.
+
+    Attributes:
+        timeout_s: The whole call, in seconds.
+        max_response_bytes: The answer's content, after decompression.
+        max_attempts: Tries in all.
+        forward_headers: Inbound HTTP fields that go on to the API.
+        client_authentication: How an OAuth 2.0 client shows who it is.
+        invalid_output: What becomes of an answer that breaks its declared schema.
+    """
+
+    timeout_s: float = 30.0
+    max_response_bytes: int = 1_048_576
+    max_attempts: int = 3
+    forward_headers: tuple[str, ...] = ()
+    client_authentication: Literal["basic", "body"] = "basic"
+    invalid_output: Literal["error", "deliver"] = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenApiSource:
     """``kind = "openapi"``: operations of an HTTP API.
 
     Attributes:
         document: The description: a path as text (inside the project), or an ``https://`` URL.
+        root: The folder that the description's files may lie in, or None for the document's own.
+        published_at: Where the description was published, which relative servers are relative to, or None.
         base_url: The server that is called, or None for the document's own.
+        server_variables: Values for variables in the document's server addresses.
         include: Which operations: ``METHOD /path/**``, ``tag:NAME``, ``id:OPERATION``; all where empty.
         exclude: Which not, in the same words.
+        prefix: What goes before every tool's name.
         credentials: For each security scheme, its secret or the secrets of its parts.
+        max_output_schema_bytes: Larger output schemas are left out, or None for the default.
+        calls: How the API is called.
     """
 
     document: str
+    root: Path | None = None
+    published_at: str | None = None
     base_url: str | None = None
+    server_variables: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    prefix: str = ""
     credentials: Mapping[str, Secret | Mapping[str, Secret]] = field(default_factory=lambda: MappingProxyType({}))
+    max_output_schema_bytes: int = 65_536
+    calls: CallConfig = field(default_factory=CallConfig)
 
     kind: ClassVar = "openapi"
 
@@ -254,10 +287,30 @@ def _read_openapi(table: Table, root: Path) -> OpenApiSource:
         _path(table, "document", root)
     return OpenApiSource(
         document=document,
+        root=_path(table, "root", root) if table.has("root") else None,
+        published_at=_url(table, "published_at"),
         base_url=_url(table, "base_url"),
+        server_variables=_texts(table.table("server_variables")),
         include=table.strings("include"),
         exclude=table.strings("exclude"),
+        prefix=table.string("prefix") or "",
         credentials=_credentials(table.table("credentials"), root),
+        max_output_schema_bytes=table.integer("max_output_schema_bytes", default=65_536, least=0),
+        calls=_read_calls(table),
+    )
+
+
+def _read_calls(table: Table) -> CallConfig:
+    standard = CallConfig()
+    authentication = table.choice("client_authentication", ("basic", "body"), default="basic")
+    invalid_output = table.choice("invalid_output", ("error", "deliver"), default="error")
+    return CallConfig(
+        timeout_s=table.number("timeout_s", default=standard.timeout_s, least=0.1),
+        max_response_bytes=table.integer("max_response_bytes", default=standard.max_response_bytes),
+        max_attempts=table.integer("max_attempts", default=standard.max_attempts),
+        forward_headers=table.strings("forward_headers"),
+        client_authentication="body" if authentication == "body" else "basic",
+        invalid_output="deliver" if invalid_output == "deliver" else "error",
     )
 
 
@@ -315,6 +368,11 @@ def _url(table: Table, name: str) -> str | None:
     elif value and not re.match(r"https?://[^/]", value):
         table.report(name, "toml.value", f"{shortened(value)} is no http or https URL", 'write "https://..."')
     return value
+
+
+def _texts(table: Table) -> Mapping[str, str]:
+    """A table of strings."""
+    return MappingProxyType({name: value for name in table.names if (value := table.string(name)) is not None})
 
 
 def _credentials(table: Table, root: Path) -> Mapping[str, Secret | Mapping[str, Secret]]:

@@ -132,6 +132,26 @@ class Table:
         value: bool | None = self._typed(name, bool)
         return default if value is None else value
 
+    def number(self, name: str, *, default: float, least: float = 1) -> float:
+        """The number `name`, which is `least` or more, or `default`."""
+        kind = int if isinstance(self.value(name), int) else float
+        value: float | None = self._typed(name, kind)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not least <= value < float("inf"):
+            self.report(
+                name, "toml.value", f"{self._say(name)} is {shortened(value)}", f"write a number from {least:g}"
+            )
+            return default
+        return value
+
+    def integer(self, name: str, *, default: int, least: int = 1) -> int:
+        """The whole number `name`, which is `least` or more, or `default`."""
+        value = self.number(name, default=default, least=least)
+        if value != int(value):
+            self.report(name, "toml.value", f"{self._say(name)} is {value}, not whole", "leave out the decimals")
+        return int(value)
+
     def choice(self, name: str, options: Sequence[str], *, default: str) -> str:
         """The string `name`, which is one of `options`, or `default`."""
         value = self.string(name)

@@ -53,5 +53,7 @@ def _is_index(token: Token) -> bool:
 
 
 def _escape(token: Token) -> str:
-    text = str(token).replace("~", "~0").replace("/", "~1")
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    text = str(token)
+    if "~" in text or "/" in text:
+        text = text.replace("~", "~0").replace("/", "~1")
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")

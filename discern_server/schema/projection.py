@@ -63,12 +63,18 @@ class Projection:
             properties = schema.value.get("properties")
             if isinstance(properties, dict):
                 mentioned.update(properties)
-                hidden.update(name for name in properties if self._is_marked(schema.at("properties", name)))
+                hidden.update(name for name in properties if self._is_marked(schema, name))
             mentioned.update(_required(schema.value))
         return Cluster(frozenset(hidden), frozenset(mentioned))
 
-    def _is_marked(self, place: Place) -> bool:
-        return any(schema.value.get(self._mark) is True for schema in self._reach(place, frozenset({"allOf"})))
+    def _is_marked(self, holder: Place, name: str) -> bool:
+        member = holder.value["properties"][name]
+        if not isinstance(member, dict):
+            return False
+        if "$ref" not in member and "allOf" not in member:
+            return member.get(self._mark) is True
+        reached = self._reach(holder.at("properties", name), frozenset({"allOf"}))
+        return any(schema.value.get(self._mark) is True for schema in reached)
 
     def _reach(self, start: Place, through: frozenset[str]) -> Iterator[Place]:
         """The schema objects at `start`, behind its references, and in the keywords of `through`, again and again."""
@@ -84,9 +90,10 @@ class Projection:
                 if Habit.REF_STANDS_ALONE in place.dialect.habits:
                     continue
             yield place
-            pending += [
-                place.at(*tokens) for tokens, _ in subschemas(place.value, place.dialect) if tokens[0] in through
-            ]
+            if not through.isdisjoint(place.value):
+                pending += [
+                    place.at(*tokens) for tokens, _ in subschemas(place.value, place.dialect) if tokens[0] in through
+                ]
 
     def _target(self, place: Place) -> Place | None:
         reference = place.value.get("$ref")

@@ -51,6 +51,7 @@ class Source(Protocol):
 _KINDS: Final[Mapping[str, tuple[str, str]]] = {
     "python": ("discern_server.sources.python", "PythonModule"),
     "schemas": ("discern_server.sources.folder", "Folder"),
+    "openapi": ("discern_server.sources.openapi.source", "OpenApi"),
 }
 
 

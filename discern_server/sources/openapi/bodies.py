@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from discern_server.sources.openapi import media
 from discern_server.sources.openapi.description import Body, Content, Encoding
+from discern_server.sources.openapi.documents import Place
 from discern_server.sources.openapi.names import BODY
 from discern_server.sources.openapi.schemas import FILE_SCHEMA, SchemaView, absolute
 from discern_server.upstream.binding import BodyBinding, BodyKind, FieldEncoding, FieldKind
@@ -25,13 +26,14 @@ class BodyDescriber:
     def __init__(self, view: SchemaView) -> None:
         self._view = view
 
-    def describe(self, body: Body) -> tuple[Any, BodyBinding]:
+    def describe(self, body: Body) -> tuple[Place, BodyBinding]:
         """The schema of the body argument, in the description's dialect, and its binding."""
         content = min(body.contents, key=self._rank)
         kind = self._kind(content)
         fields = self._fields(content) if kind in ("form", "multipart") else {}
         is_plain_json = kind == "json" and media.is_range(content.media_type)
-        return self._schema(content, kind, fields), BodyBinding(
+        schema = Place(self._schema(content, kind, fields), body.place.uri, body.place.pointer)
+        return schema, BodyBinding(
             argument=BODY,
             media_type="application/json" if is_plain_json else content.media_type,
             kind=kind,

@@ -10,14 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
 
 from discern_server.sources.openapi import media
 from discern_server.sources.openapi.description import Content, Operation, Response
+from discern_server.sources.openapi.documents import Place
 from discern_server.sources.openapi.schemas import SchemaView, absolute
 from discern_server.upstream.binding import ResponseBinding
-
-_NULL: Final[dict[str, Any]] = {"type": "null"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +24,12 @@ class Output:
 
     Attributes:
         schemas: What a structured result may be, in the description's dialect; none: none is promised.
-        empty: Whether a success may have no content.
+        may_be_empty: Whether a success may have no content.
         responses: For the binding.
     """
 
-    schemas: tuple[Any, ...]
-    empty: bool
+    schemas: tuple[Place, ...]
+    may_be_empty: bool
     responses: tuple[ResponseBinding, ...]
 
 
@@ -44,12 +42,12 @@ def describe_output(operation: Operation, view: SchemaView) -> Output:
     structured = operation.method != "HEAD" and all(
         chosen[response.status] is not None or not response.contents for response in successes
     )
-    schemas = [absolute(content.schema) for content in chosen.values() if content is not None and content.schema]
+    schemas = [content.schema for content in chosen.values() if content is not None and content.schema is not None]
     if not structured or not schemas:
         return Output((), False, tuple(_binding(response) for response in operation.responses))
     return Output(
         schemas=_distinct(schemas),
-        empty=any(not response.contents for response in successes),
+        may_be_empty=any(not response.contents for response in successes),
         responses=tuple(_binding(response, chosen.get(response.status)) for response in operation.responses),
     )
 
@@ -72,11 +70,6 @@ def _binding(response: Response, only: Content | None = None) -> ResponseBinding
     return ResponseBinding(status=response.status, media_types=tuple(content.media_type for content in contents))
 
 
-def _distinct(schemas: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple({json.dumps(schema, sort_keys=True): schema for schema in schemas}.values())
-
-
-def combined(alternatives: Sequence[Any], *, empty: bool) -> Any:
-    """One schema for all alternatives, ``null`` among them where a success may be empty."""
-    parts = [*alternatives, _NULL] if empty else list(alternatives)
-    return parts[0] if len(parts) == 1 else {"anyOf": parts}
+def _distinct(places: Sequence[Place]) -> tuple[Place, ...]:
+    """Each schema once: statuses often have the same."""
+    return tuple({json.dumps(absolute(place), sort_keys=True): place for place in places}.values())

@@ -169,7 +169,7 @@ def _property(place: Place) -> dict[str, Any]:
     """A formData parameter as a property: its description belongs to the schema there."""
     schema: dict[str, Any] = dict(_schema_of(place).value)
     if schema.get("type") == "file":
-        schema["type"] = "string"
+        schema |= {"type": "string", "format": "binary"}
     if (description := place.text("description")) is not None:
         schema["description"] = description
     return schema
