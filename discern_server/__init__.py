@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from discern_server.protocol.events import Subscriptions
     from discern_server.protocol.factory import ServerFactory
     from discern_server.protocol.http import HttpApp, http_app
+    from discern_server.protocol.http_auth import AccessToken, BearerAuth, TokenVerifier
     from discern_server.protocol.http_serve import serve_http
     from discern_server.protocol.pages import CacheHint
+    from discern_server.protocol.scopes import RequiredScopes
     from discern_server.protocol.stdio import serve_stdio, serve_stdio_async
     from discern_server.protocol.surface import Surface
     from discern_server.resources import (
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
 __version__: Final = "0.1.0"
 
 __all__ = [
+    "AccessToken",
     "Answer",
+    "BearerAuth",
     "CacheHint",
     "Catalog",
     "CatalogError",
@@ -49,6 +53,7 @@ __all__ = [
     "PromptDefinition",
     "RequestContext",
     "RequestScope",
+    "RequiredScopes",
     "Resource",
     "ResourceDefinition",
     "ResourceTemplate",
@@ -59,6 +64,7 @@ __all__ = [
     "StepStatus",
     "Subscriptions",
     "Surface",
+    "TokenVerifier",
     "ToolDefinition",
     "ToolOutput",
     "http_app",
@@ -69,6 +75,8 @@ __all__ = [
 ]
 
 _HOME_OF: Final = {
+    "AccessToken": "discern_server.protocol.http_auth",
+    "BearerAuth": "discern_server.protocol.http_auth",
     "Answer": "discern_server.handler",
     "CacheHint": "discern_server.protocol.pages",
     "Catalog": "discern_server.catalog",
@@ -84,6 +92,7 @@ _HOME_OF: Final = {
     "PromptDefinition": "discern_server.prompts",
     "RequestContext": "discern_server.handler",
     "RequestScope": "discern_server.handler",
+    "RequiredScopes": "discern_server.protocol.scopes",
     "Resource": "discern_server.resources",
     "ResourceDefinition": "discern_server.resources",
     "ResourceTemplate": "discern_server.resources",
@@ -94,6 +103,7 @@ _HOME_OF: Final = {
     "StepStatus": "discern_server.result",
     "Subscriptions": "discern_server.protocol.events",
     "Surface": "discern_server.protocol.surface",
+    "TokenVerifier": "discern_server.protocol.http_auth",
     "ToolDefinition": "discern_server.catalog",
     "ToolOutput": "discern_server.handler",
     "http_app": "discern_server.protocol.http",

@@ -37,6 +37,7 @@ from discern_server.protocol.events import Subscriptions
 from discern_server.protocol.prompting import get_prompt
 from discern_server.protocol.reading import read_resource
 from discern_server.protocol.rounds import SealedRounds
+from discern_server.protocol.scopes import granted_to
 from discern_server.protocol.surface import Surface
 
 Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
@@ -79,7 +80,7 @@ class ServerFactory:
 
     def build(self, scope: RequestScope) -> Server[Any]:
         """A fresh server for the request of this scope. It serves that request and is thrown away."""
-        surface = self._surface_for(scope)
+        surface = self._surface_for(scope).visible_to(granted_to(scope.token))
         return _SurfaceServer(surface, scope, self._sealed_rounds(surface.name), self.notify)
 
     def _sealed_rounds(self, audience: str) -> SealedRounds:
@@ -103,7 +104,7 @@ class _SurfaceServer(Server[Any]):
             instructions=surface.instructions,
             website_url=surface.website_url,
             cache_hints=_discover_hint(surface),
-            get_tool_input_schema=surface.input_schema,
+            get_tool_input_schema=surface.mirrored_schema,
             **_handlers(surface, scope),
             on_subscriptions_listen=None if subscriptions is None else subscriptions.listen,
         )

@@ -23,10 +23,11 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from discern_server.protocol import eras
 from discern_server.protocol.factory import ServerFactory
+from discern_server.protocol.http_auth import BearerAuth, BearerGate, access_token
 from discern_server.protocol.http_disconnect import (
     BodyTooLargeError,
     ClientLeftError,
@@ -59,6 +60,7 @@ def http_app(
     legacy: eras.LegacyPolicy = "reject",
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
+    auth: BearerAuth | None = None,
     json_response: bool | None = None,
     health_path: str | None = DEFAULT_HEALTH_PATH,
     max_body_bytes: int = DEFAULT_MAX_BODY_BYTES,
@@ -71,6 +73,7 @@ def http_app(
         legacy: Whether clients of the handshake revisions are refused or served too, without sessions.
         allowed_hosts: Values of the ``Host`` header that are served; loopback unless given.
         allowed_origins: Values of the ``Origin`` header that are served; loopback unless hosts are given.
+        auth: Asks every request for a bearer token; None serves anyone who can reach the app.
         json_response: How requests are answered. None: with plain JSON, and with a stream of events where the
             request asked for progress or log messages. False: with a stream as soon as there is something to say or
             15 s have passed, which keeps a silent call alive behind a proxy and costs twice as much. True: with plain
@@ -84,6 +87,7 @@ def http_app(
     return HttpApp(
         _Endpoint(factory, legacy, json_response, max_body_bytes),
         path=path,
+        auth=auth,
         health_path=health_path,
         allowed_hosts=allowed_hosts,
         allowed_origins=allowed_origins,
@@ -96,6 +100,8 @@ class HttpApp:
     Attributes:
         path: The MCP endpoint, below where the app is mounted.
         serves_loopback_only: Whether no hosts were given, so that only clients of the same machine are served.
+        metadata_routes: The routes of the protected-resource metadata. An app that this one is mounted in below a
+            path must have them at its root, where clients look for them.
     """
 
     def __init__(
@@ -103,6 +109,7 @@ class HttpApp:
         endpoint: _Endpoint,
         *,
         path: str,
+        auth: BearerAuth | None,
         health_path: str | None,
         allowed_hosts: Sequence[str] | None,
         allowed_origins: Sequence[str] | None,
@@ -111,8 +118,10 @@ class HttpApp:
         self._endpoint = endpoint
         self.serves_loopback_only = allowed_hosts is None
         self._check = host_and_origin_check(allowed_hosts, allowed_origins)
-        routes = [] if health_path is None else [Route(_checked_path("health_path", health_path), self._health)]
-        self._rest = Starlette(routes=routes, lifespan=self.lifespan)
+        self._gated: ASGIApp = endpoint if auth is None else BearerGate(auth, endpoint)
+        self.metadata_routes = [] if auth is None else auth.metadata_routes()
+        health = [] if health_path is None else [Route(_checked_path("health_path", health_path), self._health)]
+        self._rest = Starlette(routes=[*self.metadata_routes, *health], lifespan=self.lifespan)
 
     @asynccontextmanager
     async def lifespan(self, _app: object = None) -> AsyncIterator[None]:
@@ -132,7 +141,7 @@ class HttpApp:
         if refused is not None:
             await refused(scope, receive, send)
         else:
-            await self._endpoint(scope, receive, send)
+            await self._gated(scope, receive, send)
 
     async def _refusal(self, scope: Scope, receive: Receive) -> Response | None:
         is_post = scope["method"] == "POST"
@@ -205,7 +214,7 @@ class _Endpoint:
             return
         except ClientLeftError:
             return
-        admitted = admit(body, headers, legacy=self._legacy, token=None)
+        admitted = admit(body, headers, legacy=self._legacy, token=access_token(scope))
         if isinstance(admitted, Answer):
             await _response(admitted)(scope, receive, send)
         else:

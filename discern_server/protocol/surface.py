@@ -7,12 +7,13 @@ called. Building a server from a surface then costs the same with ten tools and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
+from mcp.shared.inbound import x_mcp_header_map
 from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
 from discern_server.catalog import Catalog, ToolDefinition, thaw
@@ -20,10 +21,12 @@ from discern_server.handler import Handler
 from discern_server.prompts import Prompt, PromptDefinition
 from discern_server.protocol.pages import CacheHint, Pages
 from discern_server.protocol.running import Runner
+from discern_server.protocol.scopes import RequiredScopes
 from discern_server.resources import Resource, ResourceTemplate
 from discern_server.schema.validate import Validator, compile_validator
 
 DEFAULT_PAGE_SIZE: Final = 100
+_KEPT_VIEWS: Final = 64
 CACHEABLE: Final = frozenset(
     {
         "server/discover",
@@ -50,10 +53,10 @@ class Tool:
         return self.definition.name
 
     @cached_property
-    def input_schema(self) -> Mapping[str, Any]:
-        """The ``inputSchema`` as plain JSON."""
+    def mirrored_schema(self) -> Mapping[str, Any] | None:
+        """The ``inputSchema`` as plain JSON where it mirrors arguments into HTTP headers, else None."""
         schema: Mapping[str, Any] = thaw(self.definition.input_schema)
-        return schema
+        return schema if x_mcp_header_map(schema) else None
 
     @cached_property
     def arguments(self) -> Validator:
@@ -125,10 +128,12 @@ class Surface:
         cache: The caching hint of every answer that has one, or a hint for each method by name.
         page_size: How many items one page of a list holds.
         logging: Whether ``ctx.log`` sends log entries to clients that ask for them.
+        required_scopes: What a caller's token needs to see and use single tools, prompts and resources.
 
     Raises:
         ValueError: A definition has no handler, or a handler no definition; two prompts or resources have the same
-            name or URI; a template that cannot be parsed; a hint for a method that has none; a page size below 1.
+            name or URI; a template that cannot be parsed; a hint for a method that has none; a page size below 1;
+            scopes for what is not there, or beside a public caching hint.
     """
 
     name: str
@@ -147,6 +152,7 @@ class Surface:
     cache: CacheHint | Mapping[str, CacheHint] = field(default_factory=CacheHint)
     page_size: int = DEFAULT_PAGE_SIZE
     logging: bool = False
+    required_scopes: RequiredScopes = field(default_factory=RequiredScopes)
 
     def __post_init__(self) -> None:
         """Copy what the caller could still change, and refuse a surface with a hole in it."""
@@ -164,10 +170,51 @@ class Surface:
         _refuse(_repeated(prompt.definition.name for prompt in self.prompts), "more than one prompt is named")
         _refuse(_repeated(resource.definition.uri for resource in self.resources), "more than one resource is at")
         _refuse(_repeated(t.definition.uri_template for t in self.templates), "more than one template is")
+        _refuse(self.required_scopes.unknown(self._names()), "scopes are required for what is not there:")
+        if self.required_scopes:
+            public = [method for method in sorted(CACHEABLE) if self.cache_hint(method).scope == "public"]
+            _refuse(public, "where scopes are required, what a caller sees is not public:")
         set_field("template_table", {t.definition.uri_template: PreparedTemplate(t) for t in self.templates})
 
     template_table: Mapping[str, PreparedTemplate] = field(init=False, repr=False, compare=False)
     """The templates by their URI template, in order; parsed at once, so that a faulty one is refused here."""
+
+    def visible_to(self, granted: Collection[str]) -> Surface:
+        """The surface as a caller with these scopes sees it; prepared once for all callers that see the same."""
+        relevant = self.required_scopes.every.intersection(granted)
+        if relevant == self.required_scopes.every:
+            return self
+        view = self._views.get(relevant)
+        if view is None:
+            if len(self._views) == _KEPT_VIEWS:  # a guard against more combinations than anyone deploys
+                self._views.clear()
+            view = self._views[relevant] = self._view(relevant)
+        return view
+
+    @cached_property
+    def _views(self) -> dict[frozenset[str], Surface]:
+        return {}
+
+    def _view(self, granted: frozenset[str]) -> Surface:
+        admits = self.required_scopes.admits
+        tools = [definition for definition in self.catalog if admits("tools", definition.name, granted)]
+        return replace(
+            self,
+            catalog=Catalog.of(tools),
+            handlers={definition.name: self.handlers[definition.name] for definition in tools},
+            prompts=[prompt for prompt in self.prompts if admits("prompts", prompt.definition.name, granted)],
+            resources=[found for found in self.resources if admits("resources", found.definition.uri, granted)],
+            templates=[t for t in self.templates if admits("templates", t.definition.uri_template, granted)],
+            required_scopes=RequiredScopes(),
+        )
+
+    def _names(self) -> Mapping[str, Collection[str]]:
+        return {
+            "tools": self.catalog.names,
+            "prompts": [prompt.definition.name for prompt in self.prompts],
+            "resources": [resource.definition.uri for resource in self.resources],
+            "templates": [template.definition.uri_template for template in self.templates],
+        }
 
     @cached_property
     def tools(self) -> Mapping[str, Tool]:
@@ -206,10 +253,10 @@ class Surface:
         """The caching hint of `method`."""
         return self.cache if isinstance(self.cache, CacheHint) else self.cache.get(method, CacheHint())
 
-    def input_schema(self, tool: str) -> Mapping[str, Any] | None:
-        """The ``inputSchema`` of `tool`, or None: what the SDK asks for to check ``Mcp-Param-*`` headers."""
+    def mirrored_schema(self, tool: str) -> Mapping[str, Any] | None:
+        """What the SDK asks for to check ``Mcp-Param-*`` headers: None where `tool` mirrors no argument."""
         found = self.tools.get(tool)
-        return None if found is None else found.input_schema
+        return None if found is None else found.mirrored_schema
 
     # --- resources --------------------------------------------------------------------------------
 
