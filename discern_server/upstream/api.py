@@ -62,7 +62,8 @@ class UpstreamSettings:
         forward_headers: Inbound fields that go on to the API; none by default, and never one of `NEVER_FORWARDED`.
         client_authentication: How an OAuth 2.0 client shows who it is to the token endpoint.
         invalid_output: What becomes of an answer that breaks the schema its description declares: ``error``, a
-            result that says so and carries it, or ``deliver``, as if none were declared.
+            result that says so and carries it, or ``deliver``, as if none were declared: the source's tools must
+            then promise no ``outputSchema``.
     """
 
     credentials: Mapping[str, Credential] = field(default_factory=lambda: MappingProxyType({}))
@@ -108,7 +109,8 @@ class Upstream:
         """Hold the connection pool; for the lifespan, entered once."""
         from discern_server.upstream.exchange import Exchange
 
-        assert self._exchange is None, "an upstream is opened once"
+        if self._exchange is not None:
+            raise RuntimeError("the upstream is open already: it is opened once, in the server's lifespan")
         async with Exchange(transport=self._transport) as self._exchange:
             try:
                 yield

@@ -38,6 +38,8 @@ from discern_server.upstream.request import UpstreamRequest
 
 _POOL: Final = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
 
+_CODINGS: Final = frozenset({"", "gzip", "deflate", "identity"})
+
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _BODY_HEADERS: Final = frozenset({"content-type", "content-encoding", "content-language", "content-location"})
 
@@ -92,6 +94,7 @@ class Exchange:
             client = await self._client(guarded=request.guarded)
             response = await client.send(_for_httpx2(request, limits), stream=True, auth=None)
             try:
+                _check_encoding(response)
                 body, cut = await _read(response, limits.max_response_bytes)
             except httpx2.DecodingError as error:
                 raise AnswerUnreadable(
@@ -142,6 +145,13 @@ def _for_httpx2(request: UpstreamRequest, limits: Limits) -> httpx2.Request:
     )
     made.method = request.method  # as it is: methods are case-sensitive (RFC 9110, section 9.1)
     return made
+
+
+def _check_encoding(response: httpx2.Response) -> None:
+    """Refuse content in an encoding that was not asked for, which the library would hand on undecoded."""
+    for coding in response.headers.get_list("content-encoding", split_commas=True):
+        if coding.strip().lower() not in _CODINGS:
+            raise httpx2.DecodingError(f"the content encoding {coding.strip()!r} was not asked for")
 
 
 async def _read(response: httpx2.Response, most_bytes: int) -> tuple[bytes, bool]:
@@ -202,7 +212,7 @@ def _as_upstream_errors(request: UpstreamRequest) -> Iterator[None]:
         raise ServerUnknown(server=request.public_url, **told) from error
     except httpx2.LocalProtocolError as error:
         raise RequestInvalid(detail=_detail(request, error), **told) from error
-    except httpx2.TransportError as error:
+    except (httpx2.TransportError, OSError) as error:
         raise ConnectionLost(detail=_detail(request, error), **told) from error
 
 

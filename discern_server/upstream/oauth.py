@@ -17,7 +17,7 @@ import anyio
 from discern_server.upstream.answer import Answer
 from discern_server.upstream.errors import TokenRefused
 from discern_server.upstream.redaction import Redactor
-from discern_server.upstream.request import USER_AGENT, UpstreamRequest
+from discern_server.upstream.request import USER_AGENT, UpstreamRequest, callable_url
 from discern_server.upstream.security import Grant, basic
 
 Send: TypeAlias = Callable[[UpstreamRequest], Awaitable[Answer]]
@@ -90,10 +90,9 @@ def token_request(grant: Grant, authentication: ClientAuthentication = "basic") 
         TokenRefused: The token endpoint is no http or https URL, or no https one and named by a description from the
             network.
     """
-    allowed = ("https",) if grant.guarded else ("https", "http")
-    if urlsplit(grant.token_url).scheme not in allowed:
-        wanted = " or ".join(allowed)
-        raise TokenRefused(scheme=grant.scheme, description=f"{grant.token_url} is no {wanted} address")
+    if not callable_url(grant.token_url) or (grant.guarded and urlsplit(grant.token_url).scheme != "https"):
+        wanted = "https address" if grant.guarded else "http or https address"
+        raise TokenRefused(scheme=grant.scheme, description=f"its token address is no {wanted}")
     form = {"grant_type": "client_credentials"}
     if grant.scopes:
         form["scope"] = " ".join(grant.scopes)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any, Final, TypeAlias
+from urllib.parse import urlsplit
 
 from discern_server.upstream.binding import OperationBinding, ParameterBinding
 from discern_server.upstream.bodies import Body, write_body
@@ -33,6 +34,7 @@ Header: TypeAlias = tuple[str, str]
 USER_AGENT: Final = f"discern-server/{version('discern-server')}"
 
 _LONGEST_URL: Final = 60_000
+_USER: Final = re.compile(r"//[^/?#]*@")
 _EXPRESSION: Final = re.compile(r"\{([^{}]*)\}")
 
 
@@ -88,10 +90,12 @@ def build_request(
 
     Raises:
         ArgumentsRefused: Arguments that cannot be written, all of them.
-        ServerUnknown: The binding has no server.
+        ServerUnknown: The binding has no server, or one that is not `callable_url`.
     """
     if binding.server is None:
         raise ServerUnknown(method=binding.method, url=binding.path)
+    if not callable_url(binding.server.url):
+        raise ServerUnknown(server=_USER.sub("//***@", binding.server.url), method=binding.method, url=binding.path)
     draft = _Draft()
     for parameter in binding.parameters:
         draft.write(parameter, arguments.get(parameter.argument))
@@ -112,6 +116,17 @@ def build_request(
         public_url=url,
         guarded=binding.server.guarded,
     )
+
+
+def callable_url(url: str) -> bool:
+    """Whether `url` is absolute, http or https, with a host and a possible port, and names no user."""
+    try:
+        parts = urlsplit(url)
+        return (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
+        )
+    except ValueError:  # brackets that do not match, a port that is none
+        return False
 
 
 def with_credentials(request: UpstreamRequest, presented: Presented) -> UpstreamRequest:
@@ -182,8 +197,9 @@ class _Draft:
         template, _, _ = binding.path.partition("#")
         path, _, own_query = template.partition("?")
         expanded = self._expand(path)
-        if self.path and any(is_dot_segment(written) for written in expanded.split("/")):
-            message = "together these values would lead to another path of the API"
+        is_whole = all(name in self.path for name in _EXPRESSION.findall(path))
+        if is_whole and any(is_dot_segment(written) for written in expanded.split("/")):
+            message = "with this value the path would lead elsewhere: a segment is . or .."
             self.faults += [ArgumentError("dot_segment", (argument,), message) for argument, _ in self.path.values()]
         return _with_query(expanded, [self._expand(own_query)] if own_query else [], self.query)
 

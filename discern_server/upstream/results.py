@@ -123,7 +123,7 @@ def _empty(exchanged: Exchanged) -> ToolOutput:
         return _broken(exchanged, (finding,))
     told = exchanged.answer.headers if exchanged.request.method == "HEAD" else _told_headers(exchanged.answer)
     lines = [exchanged.answer.title, *(f"{name}: {text}" for name, text in told if name != "set-cookie")]
-    block = _text_block(exchanged, "\n".join(lines))
+    block = _text_block(exchanged, "\n".join(lines)[:EXCERPT_BYTES])
     return _success(exchanged, block, structured=ABSENT if output is None else None)
 
 

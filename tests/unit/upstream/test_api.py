@@ -234,6 +234,14 @@ async def test_a_preview_sends_nothing_and_masks_every_credential():
     assert "api-key-1234" not in repr(data) + as_text(request)
 
 
+async def test_an_upstream_is_opened_once_at_a_time():
+    upstream = Upstream({}, settings())
+    async with upstream.open():
+        with pytest.raises(RuntimeError, match="open already"):
+            async with upstream.open():
+                pass
+
+
 async def test_an_upstream_can_be_opened_again_once_it_is_closed():
     with serving() as server:
         upstream = Upstream({}, settings())

@@ -218,6 +218,13 @@ async def test_a_broken_content_encoding_is_told():
     assert (output.is_error, output.meta[META]["error"]) == (True, "answer_unreadable")
 
 
+async def test_a_content_encoding_that_was_not_asked_for_is_told():
+    with serving(reply(body="\x8b", Content_Encoding="br")) as server:
+        output = await call(binding(server))
+    assert server.seen[0].header("Accept-Encoding") == "gzip, deflate"
+    assert output.meta[META]["error"] == "answer_unreadable"
+
+
 # --- redirects ----------------------------------------------------------------------------------------
 
 
@@ -287,6 +294,14 @@ async def test_no_connection_is_told_without_a_traceback():
     output = await call(operation)
     assert (output.is_error, output.meta[META]["error"]) == (True, "connect_failed")
     assert "Traceback" not in text_of(output)
+
+
+async def test_a_broken_header_name_in_the_description_is_told():
+    parameter = ParameterBinding(argument="x", name="X Bad", location="header", style="simple")
+    with serving() as server:
+        output = await call(binding(server, parameters=(parameter,)), {"x": "1"})
+    assert server.seen == []
+    assert output.meta[META]["error"] == "request_invalid"
 
 
 async def test_a_dropped_connection_says_that_the_api_may_have_acted():

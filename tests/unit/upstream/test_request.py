@@ -71,6 +71,8 @@ def test_values_that_climb_together_are_refused():
     assert build(dots, ext="a").url.endswith("/r/.a")
     both = operation(parameter("a", "path"), parameter("b", "path"), path="/r/{a}{b}")
     assert ("argument.dot_segment", "/a") in rules(both, a=".", b=".")
+    label = operation(parameter("a", "path", style="label"), path="/r/{a}")
+    assert rules(label, a="") == [("argument.dot_segment", "/a")]
 
 
 @pytest.mark.parametrize("value", ["", None, [], {}, [None]])
@@ -220,6 +222,23 @@ def test_an_operation_without_a_server_says_how_to_name_one():
     with pytest.raises(ServerUnknown) as caught:
         build(operation(server=None))
     assert "base_url" in caught.value.hints[0]
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "/v1", "api.example.com", "ftp://h", "http://", "http://[x", "http://h:99999", "http://h:p", "http://h:0"],
+)
+def test_a_server_address_that_cannot_be_called_is_told(url):
+    with pytest.raises(ServerUnknown) as caught:
+        build(operation(server=Server(url=url)))
+    assert url in str(caught.value)
+
+
+def test_a_user_in_a_server_address_is_refused_and_not_repeated():
+    with pytest.raises(ServerUnknown) as caught:
+        build(operation(server=Server(url="https://svc:p4ss@api.example.com/v1")))
+    assert "https://***@api.example.com/v1" in str(caught.value)
+    assert "p4ss" not in str(caught.value)
 
 
 def test_json_is_asked_for_before_other_types():
