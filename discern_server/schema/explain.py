@@ -158,6 +158,11 @@ def _const(failure: Failure) -> _Sentence:
     return f"{show(failure.instance)} is not {_short(failure.value)}", f"use {_short(failure.value)}"
 
 
+def _no_alternative(failure: Failure) -> _Sentence:
+    count = len(failure.branches or failure.value)
+    return (f"matches none of the {count} alternatives" if count > 1 else "does not match"), None
+
+
 def _nothing_allowed(_: Failure) -> _Sentence:
     return "nothing is allowed here", "leave it out"
 
@@ -169,6 +174,8 @@ _SPECIAL: Final[Mapping[str, Callable[[Failure], _Sentence]]] = {
     "dependentRequired": _dependent,
     "enum": _enum,
     "const": _const,
+    "anyOf": _no_alternative,
+    "oneOf": _no_alternative,
     "false": _nothing_allowed,
 }
 
@@ -219,8 +226,7 @@ def _explain_alternatives(failure: Failure, secrets: Secrets) -> Iterator[Diagno
         yield _diagnostic(failure, message, _other_type(failure.instance, types))
         return
     index = min(range(len(failure.branches)), key=lambda index: _distance(failure, failure.branches[index]))
-    count = len(failure.branches)
-    message = f"matches none of the {count} alternatives" if count > 1 else "does not match"
+    message, _ = _no_alternative(failure)
     yield _diagnostic(failure, f"{message}; {_alternative(failure, index)} comes closest", None)
     yield from _explain_all(failure.branches[index], secrets)
 

@@ -7,48 +7,69 @@ recursive schemas, since it remembers what it has judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Final
+from urllib.parse import quote
 
 import jsonschema_rs
 from jsonschema_rs import ValidationErrorKind as Kind
 
 from discern_server.schema.engines import CannotCompileError, Failure
+from discern_server.schema.narrowing import Narrowing
 from discern_server.schema.pointer import resolve
 
 BACKTRACK_LIMIT: Final = 100_000
 """Steps that one match of one pattern may take where it needs backtracking; about four milliseconds."""
 
+_WHOLE: Final = "urn:discern:schema"
+"""What the whole schema is called where a part of it is compiled."""
+
 
 class FastEngine:
-    """A schema compiled by `jsonschema-rs`."""
+    """A schema compiled by `jsonschema-rs`: 2020-12, and self-contained."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
-        try:
-            self._validator = jsonschema_rs.Draft202012Validator(
-                schema,
-                validate_formats=False,
-                offline=True,
-                pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT),
-            )
-        except jsonschema_rs.ValidationError as error:
-            raise CannotCompileError(error.message, tuple(error.instance_path)) from error
-        except ValueError as error:
-            raise CannotCompileError(str(error)) from error
+        self._validator = _compile(schema)
+        self._parts = {"": self._validator}
         self.is_valid = self._validator.is_valid
 
     def failures(self, instance: Any) -> Iterator[Failure]:
-        """Every failure, all found before the first is given."""
-        return map(self._failure, self._validator.iter_errors(instance))
+        """The failures; not every one where to find them all would take too long."""
+        return self._narrowing.failures(instance)
 
-    def _failure(self, error: Any) -> Failure:
+    @cached_property
+    def _narrowing(self) -> Narrowing:
+        return Narrowing(self._schema, self)
+
+    def is_valid_at(self, place: str, instance: Any) -> bool:
+        """Whether `instance` satisfies the schema at the pointer `place`."""
+        return bool(self._part(place).is_valid(instance))
+
+    def failures_at(self, place: str, instance: Any) -> Iterator[Failure]:
+        """Every failure of it, all found before the first is given."""
+        # The way to a part begins with the reference that leads to it.
+        head = 1 if place else 0
+        return (self._failure(error, head) for error in self._part(place).iter_errors(instance))
+
+    def outline(self, schema: dict[str, Any]) -> Callable[[Any], bool]:
+        """The verdict of a small schema that stands by itself."""
+        return _compile(schema).is_valid
+
+    def _part(self, place: str) -> jsonschema_rs.Draft202012Validator:
+        if place not in self._parts:
+            registry = jsonschema_rs.Registry([(_WHOLE, self._schema)], draft=jsonschema_rs.Draft202012)
+            self._parts[place] = _compile({"$ref": f"{_WHOLE}#{quote(place)}"}, registry)
+        return self._parts[place]
+
+    def _failure(self, error: Any, head: int) -> Failure:
         kind = error.kind
         if isinstance(kind, Kind.PropertyNames):
             return replace(
-                self._failure(kind.error),
-                evaluation_path=tuple(error.evaluation_path),
+                self._failure(kind.error, head),
+                evaluation_path=tuple(error.evaluation_path[head:]),
                 instance_path=tuple(error.instance_path),
                 of_name=True,
             )
@@ -58,13 +79,15 @@ class FastEngine:
         too_costly = isinstance(kind, Kind.BacktrackLimitExceeded | Kind.RegexEngineFailure)
         return Failure(
             keyword=keyword,
-            evaluation_path=tuple(error.evaluation_path),
+            evaluation_path=tuple(error.evaluation_path[head:]),
             instance_path=tuple(error.instance_path),
             instance=error.instance,
             parent=parent,
             value=parent[keyword] if parent else kind.value,
             names=_names(kind),
-            branches=tuple(tuple(map(self._failure, branch)) for branch in getattr(kind, "context", ())),
+            branches=tuple(
+                tuple(self._failure(cause, head) for cause in branch) for branch in getattr(kind, "context", ())
+            ),
             note="the pattern takes too many steps on this value" if too_costly else "",
         )
 
@@ -74,13 +97,28 @@ class FastEngine:
         There the engine counts the path from that part.
         """
         base = (error.absolute_keyword_location or "").partition("#")[0]
-        if base and base != str(self._schema.get("$id", "")).partition("#")[0]:
+        if base and base not in (_WHOLE, str(self._schema.get("$id", "")).partition("#")[0]):
             return None
         try:
             parent = resolve(self._schema, error.schema_path[:-1])
         except LookupError:
             return None
         return parent if isinstance(parent, Mapping) and keyword in parent else None
+
+
+def _compile(schema: Any, registry: jsonschema_rs.Registry | None = None) -> jsonschema_rs.Draft202012Validator:
+    try:
+        return jsonschema_rs.Draft202012Validator(
+            schema,
+            registry=registry,
+            validate_formats=False,
+            offline=True,
+            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT),
+        )
+    except jsonschema_rs.ValidationError as error:
+        raise CannotCompileError(error.message, tuple(error.instance_path)) from error
+    except ValueError as error:
+        raise CannotCompileError(str(error)) from error
 
 
 def _names(kind: Any) -> tuple[str, ...]:

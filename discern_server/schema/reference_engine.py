@@ -8,6 +8,7 @@ its registry knows the meta-schemas and has no retriever. As it remembers nothin
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,18 +22,18 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 from jsonschema_specifications import REGISTRY
-from referencing.exceptions import Unresolvable
-from referencing.jsonschema import DRAFT202012
 
 from discern_server.schema.ecma import python_pattern
 from discern_server.schema.engines import BY_COST, CannotCompileError, Failure
-from discern_server.schema.pointer import resolve
+from discern_server.schema.frozen import thaw
+from discern_server.schema.local_references import LocalReferences
+from discern_server.schema.pointer import parse, resolve
 
 PATTERN_SECONDS: Final = 0.05
 """How long one match of one pattern may take."""
 
-STEP_LIMIT: Final = 500_000
-"""How many keywords one check may look at."""
+STEP_LIMIT: Final = 100_000
+"""How many keywords one check may look at: a few seconds' worth."""
 
 
 class ReferenceEngine:
@@ -43,14 +44,14 @@ class ReferenceEngine:
             Draft202012Validator.check_schema(schema, format_checker=None)  # type: ignore[arg-type]  # its stub forgets that None is allowed
         except jsonschema.SchemaError as error:
             raise CannotCompileError(error.message, tuple(error.absolute_path)) from error
-        _check_references_and_patterns(schema)
+        _check_patterns(schema)
         self._validator = _Corrected(schema, registry=REGISTRY)
 
     def is_valid(self, instance: Any) -> bool:
         """Whether `instance` satisfies the schema; False where that takes too many steps to say."""
         try:
             with _counting_steps():
-                return bool(self._validator.is_valid(instance))
+                return bool(self._validator.is_valid(thaw(instance)))
         except (_TooCostlyError, RecursionError):
             return False
 
@@ -60,38 +61,30 @@ class ReferenceEngine:
             with _counting_steps():
                 for error in self._validator.iter_errors(instance):
                     yield _failure(error, instance)
-        except (_TooCostlyError, RecursionError):
-            note = "it nests too deeply, or in too many ways, to be checked"
-            yield Failure(keyword=BY_COST, evaluation_path=(), instance_path=(), instance=instance, note=note)
+        except _TooCostlyError as error:
+            yield _given_up(instance, str(error))
+        except RecursionError:
+            yield _given_up(instance, "it nests too deeply")
 
 
-def _check_references_and_patterns(schema: Any) -> None:
+def _given_up(instance: Any, note: str) -> Failure:
+    return Failure(keyword=BY_COST, evaluation_path=(), instance_path=(), instance=instance, note=note)
+
+
+def _check_patterns(schema: Any) -> None:
     """Look at what the engine would only meet while it validates."""
-    root = DRAFT202012.create_resource(schema)
-    waiting = [(REGISTRY.resolver_with_root(root), root)]
-    while waiting:
-        resolver, resource = waiting.pop()
-        contents = resource.contents
-        if not isinstance(contents, Mapping):
-            continue
-        _check_patterns(contents)
-        for keyword in ("$ref", "$dynamicRef"):
-            reference = contents.get(keyword)
-            if isinstance(reference, str):
-                try:
-                    resolver.lookup(reference)
-                except Unresolvable:
-                    raise CannotCompileError(f"{keyword} {reference} leads nowhere in this document") from None
-        waiting += [(resolver.in_subresource(part), part) for part in resource.subresources()]
-
-
-def _check_patterns(schema: Mapping[str, Any]) -> None:
-    for pattern in [schema.get("pattern"), *schema.get("patternProperties", ())]:
-        if isinstance(pattern, str):
-            try:
+    schemas = LocalReferences(schema).schemas
+    # For this keyword the engine itself reads the names in `patternProperties`, as Python does.
+    python_too = any("unevaluatedProperties" in part for part in schemas.values())
+    for place, part in schemas.items():
+        named = list(part.get("patternProperties", ()))
+        try:
+            for pattern in [part["pattern"], *named] if "pattern" in part else named:
                 _compiled(pattern)
-            except (ValueError, regex.error) as error:
-                raise CannotCompileError(f"{pattern!r} is no pattern: {error}") from None
+            for pattern in named if python_too else ():
+                re.compile(pattern)
+        except (ValueError, regex.error, re.error) as error:
+            raise CannotCompileError(f"{pattern!r} is no pattern: {error}", parse(place)) from None
 
 
 # --- corrected keywords ---------------------------------------------------------------------------------
@@ -109,17 +102,17 @@ def _matches(pattern: str, text: str) -> bool:
     """Whether `pattern` is found in `text`.
 
     Raises:
-        TimeoutError: that cannot be said within `PATTERN_SECONDS`.
+        _TooCostlyError: that cannot be said within `PATTERN_SECONDS`. Not a mere mismatch, which ``not`` would accept.
     """
-    return _compiled(pattern).search(text, timeout=PATTERN_SECONDS) is not None
+    try:
+        return _compiled(pattern).search(text, timeout=PATTERN_SECONDS) is not None
+    except TimeoutError:
+        raise _TooCostlyError("a pattern takes too many steps on a text in it") from None
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> _Errors:
-    try:
-        if validator.is_type(instance, "string") and not _matches(pattern, instance):
-            yield ValidationError("does not match")
-    except TimeoutError as error:
-        yield ValidationError("takes too long", cause=error)
+    if validator.is_type(instance, "string") and not _matches(pattern, instance):
+        yield ValidationError("does not match")
 
 
 def _properties(validator: Any, properties: Mapping[str, Any], instance: Any, _schema: Any) -> _Errors:
@@ -130,17 +123,11 @@ def _properties(validator: Any, properties: Mapping[str, Any], instance: Any, _s
 
 
 def _pattern_properties(validator: Any, properties: Mapping[str, Any], instance: Any, _schema: Any) -> _Errors:
-    if not validator.is_type(instance, "object"):
-        return
-    for pattern, schema in properties.items():
-        for name in instance:
-            try:
-                matches = _matches(pattern, name)
-            except TimeoutError as error:
-                yield ValidationError("takes too long", cause=error)
-                continue
-            if matches:
-                yield from _descend(validator, instance[name], schema, name, pattern)
+    if validator.is_type(instance, "object"):
+        for pattern, schema in properties.items():
+            for name in instance:
+                if _matches(pattern, name):
+                    yield from _descend(validator, instance[name], schema, name, pattern)
 
 
 def _additional_properties(validator: Any, schema: Any, instance: Any, parent: Mapping[str, Any]) -> _Errors:
@@ -156,14 +143,8 @@ def _additional_properties(validator: Any, schema: Any, instance: Any, parent: M
 
 def _additional(instance: Mapping[str, Any], parent: Mapping[str, Any]) -> list[str]:
     known = parent.get("properties", {})
-    return [name for name in instance if name not in known and not _is_patterned(name, parent)]
-
-
-def _is_patterned(name: str, parent: Mapping[str, Any]) -> bool:
-    try:
-        return any(_matches(pattern, name) for pattern in parent.get("patternProperties", ()))
-    except TimeoutError:
-        return True  # `patternProperties` itself tells of it
+    patterns = parent.get("patternProperties", {})
+    return [name for name in instance if name not in known and not any(_matches(each, name) for each in patterns)]
 
 
 def _prefix_items(validator: Any, schemas: list[Any], instance: Any, _schema: Any) -> _Errors:
@@ -206,7 +187,7 @@ def _dependencies(validator: Any, dependencies: Mapping[str, Any], instance: Any
 
 
 class _TooCostlyError(Exception):
-    """A check has looked at `STEP_LIMIT` keywords."""
+    """A check is given up; the message says why, as the end of a sentence about the value."""
 
 
 class _Steps(threading.local):
@@ -226,7 +207,7 @@ def _counted(keyword: _Keyword) -> _Keyword:
     def check(validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]) -> Iterable[ValidationError] | None:
         _steps.left -= 1
         if _steps.left < 0:
-            raise _TooCostlyError
+            raise _TooCostlyError("it asks for too many steps")
         return keyword(validator, value, instance, schema)
 
     return check
@@ -264,7 +245,6 @@ def _failure(error: ValidationError, root: Any) -> Failure:
         names=tuple(_names(error)),
         of_name=isinstance(error.instance, str) and isinstance(resolve(root, instance_path), Mapping),
         branches=_branches(error, root),
-        note="the pattern takes too many steps on this value" if error.cause else "",
     )
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import unquote
 
+from discern_server.schema.local_references import LocalReferences
 from discern_server.schema.pointer import Token, parse, resolve
 
 _IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -21,7 +21,8 @@ class Secrets:
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
-        self._names = frozenset(_secret_names(schema))
+        self._references = LocalReferences(schema)
+        self._names = frozenset(self._secret_names())
 
     def hide(self, evaluation_path: Iterable[Token], instance_path: Iterable[Token]) -> bool:
         """Whether the value at `instance_path`, judged by the keyword at `evaluation_path`, is a secret."""
@@ -35,58 +36,44 @@ class Secrets:
         for token in evaluation_path:
             yield value
             if token in ("$ref", "$dynamicRef"):
-                value = _target(self._schema, value)
+                value = self._target(value)
                 continue
             if isinstance(value, Mapping) and token not in value:
-                value = _target(self._schema, value)
+                value = self._target(value)
                 yield value
             try:
                 value = resolve(value, [token])
             except LookupError:
                 return
 
-
-def _secret_names(root: Any) -> Iterator[str]:
-    """The names of all properties, anywhere in `root`, whose schema is marked."""
-    waiting = [root]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Mapping):
-            properties = value.get("properties")
+    def _secret_names(self) -> Iterator[str]:
+        """The names of all properties, anywhere in the schema, whose schema is marked."""
+        for schema in self._references.schemas.values():
+            properties = schema.get("properties")
             if isinstance(properties, Mapping):
-                yield from (name for name, schema in properties.items() if _is_secret(schema, root))
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
+                yield from (name for name, inner in properties.items() if self._is_secret(inner))
 
+    def _is_secret(self, schema: Any) -> bool:
+        """Whether `schema`, or a schema it stands for or holds without a name, is marked."""
+        waiting = [schema]
+        seen: set[int] = set()
+        while waiting:
+            part = waiting.pop()
+            if not isinstance(part, Mapping) or id(part) in seen:
+                continue
+            seen.add(id(part))
+            if _is_marked(part):
+                return True
+            waiting += [part.get(keyword) for keyword in _WITHIN]
+            waiting += [item for keyword in _IN_PLACE if isinstance(part.get(keyword), list) for item in part[keyword]]
+            waiting.append(self._target(part))
+        return False
 
-def _is_secret(schema: Any, root: Any) -> bool:
-    """Whether `schema`, or a schema it stands for or holds without a name, is marked."""
-    waiting = [schema]
-    seen: set[int] = set()
-    while waiting:
-        part = waiting.pop()
-        if not isinstance(part, Mapping) or id(part) in seen:
-            continue
-        seen.add(id(part))
-        if _is_marked(part):
-            return True
-        waiting += [part.get(keyword) for keyword in _WITHIN]
-        waiting += [item for keyword in _IN_PLACE if isinstance(part.get(keyword), list) for item in part[keyword]]
-        waiting.append(_target(root, part))
-    return False
+    def _target(self, schema: Any) -> Any:
+        """What the reference of `schema` leads to; None where there is none to follow."""
+        target = self._references.target(schema) if isinstance(schema, Mapping) else None
+        return None if target is None else resolve(self._schema, parse(target))
 
 
 def _is_marked(schema: Any) -> bool:
     return isinstance(schema, Mapping) and (schema.get("writeOnly") is True or schema.get("format") == "password")
-
-
-def _target(root: Any, schema: Any) -> Any:
-    """What the local reference of `schema` points to; None where there is none to follow."""
-    reference = schema.get("$ref") if isinstance(schema, Mapping) else None
-    if not isinstance(reference, str) or not reference.startswith("#"):
-        return None
-    try:
-        return resolve(root, parse(unquote(reference[1:])))
-    except (LookupError, ValueError):
-        return None
