@@ -107,17 +107,11 @@ def _examine(
 def _explain(report: Report) -> str:
     """The failure message: what is not met, the verdict, and the exchanges behind both."""
     from discern_server.result import Severity
-    from discern_server.wire.report import exchange_lines
 
-    fatal = [finding for finding in report.diagnostics if finding.severity is Severity.ERROR]
-    asked = {check.id: finding.question for check, finding in report.findings if finding.question}
-    deciding = dict.fromkeys(report.verdict.decided_by)
-    deciding |= dict.fromkeys(asked[finding.rule] for finding in fatal if finding.rule in asked)
     lines = [f"{report.evidence.target} is {report.verdict.kind}"]
-    for finding in fatal:
-        lines.append(f"  {finding.rule}: {finding.message}")
-        if finding.fix:
-            lines.append(f"    {finding.fix}")
-    for question in deciding:
-        lines += ["", f"{question}:", *(f"  {line}" for line in exchange_lines(report.evidence, question))]
-    return "\n".join(lines)
+    for finding in report.diagnostics:
+        if finding.severity is Severity.ERROR:
+            lines.append(f"  {finding.rule}: {finding.message}")
+            if finding.fix:
+                lines.append(f"    {finding.fix}")
+    return "\n".join([*lines, "", *report.deciding_exchange()])

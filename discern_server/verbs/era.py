@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from discern_server.junit import Case, to_junit
-from discern_server.result import DiscernResult, Severity
+from discern_server.result import Diagnostic, DiscernResult, Severity, failure
 from discern_server.verbs.program import this_program
 from discern_server.verbs.projects import load_project
 from discern_server.wire.checks import Outcome
-from discern_server.wire.examine import Target, examine
+from discern_server.wire.examine import Target, examine, is_url
 from discern_server.wire.expectation import Expectation
 from discern_server.wire.limits import Limits
 from discern_server.wire.report import Report
@@ -62,6 +62,7 @@ class EraData:
         called: A tool that was called, and what it gave.
         checks: Every check with what it found.
         unasked: Why some questions were not asked.
+        exchange: Where something expected does not hold, the messages that decided.
         transcript: Every message, where it was asked for.
     """
 
@@ -74,6 +75,7 @@ class EraData:
     called: CallData | None = None
     checks: list[CheckData]
     unasked: str | None = None
+    exchange: list[str] | None = None
     transcript: list[str] | None = None
 
 
@@ -98,6 +100,8 @@ def era(
         transcript: Whether to give the whole transcript.
         call: Whether to call a tool that says it only reads and needs no arguments.
     """
+    if isinstance(target, str) and not is_url(target):
+        return failure(VERB, "not_a_url", f"{target!r} is no URL", hints=(f"discern era -- {target} starts a command",))
     report = examine(target, expectation, cwd=cwd, headers=headers, limits=limits, call=call)
     return to_result(report, transcript=transcript)
 
@@ -140,7 +144,8 @@ def to_result(report: Report, *, transcript: bool = False) -> DiscernResult:
             for check, finding in report.findings
         ],
         unasked=report.evidence.unasked,
-        transcript=list(report.transcript()) if transcript else None,
+        exchange=None if report.ok or transcript else report.deciding_exchange(),
+        transcript=report.transcript() if transcript else None,
     )
     return DiscernResult(
         ok=report.ok,
@@ -183,7 +188,7 @@ def for_people(result: DiscernResult) -> DiscernResult:
     if result.data is None:
         return result
     data = dict(result.data)
-    data["revisions"] = ", ".join(data["revisions"]) or None
+    data["revisions"] = ", ".join(data["revisions"])
     data["checks"] = [
         {key: check[key] for key in ("check", "outcome", "seen")}
         for check in data["checks"]
@@ -198,24 +203,24 @@ def as_junit(result: DiscernResult) -> str:
     What makes the result not ``ok`` is a failure. A failed check that nothing rests on is told in its
     case's output, since readers turn any failure into a failed build.
     """
-    if result.data is None:
-        return to_junit("discern era", [Case(name="verdict", group="era", failure=result.message, output="")])
+    data = result.data or {}
     fatal = {finding.rule: finding for finding in result.diagnostics if finding.severity is Severity.ERROR}
-    checks = {check["check"] for check in result.data["checks"]}
+    cases = [_case(check, fatal) for check in data.get("checks", ())]
+    return to_junit(f"discern era {data.get('target', '')}".rstrip(), [_verdict_case(result, data, fatal), *cases])
+
+
+def _verdict_case(result: DiscernResult, data: Mapping[str, Any], fatal: Mapping[str, Diagnostic]) -> Case:
+    checks = {check["check"] for check in data.get("checks", ())}
     unmet = [finding.message for rule, finding in fatal.items() if rule not in checks]
-    exchange = "\n".join(result.data.get("transcript", ()))
-    verdict = Case(
-        name=f"verdict: {result.message}",
-        group="era",
-        failure="; ".join(unmet) or None,
-        output=exchange or result.data["decided_by"],
-    )
-    return to_junit(
-        f"discern era {result.data['target']}", [verdict, *(_case(check, fatal) for check in result.data["checks"])]
+    if not data:
+        unmet = [result.message or "failed"]
+    exchange = data.get("transcript") or data.get("exchange") or [data.get("decided_by", "")]
+    return Case(
+        name=f"verdict: {result.message}", group="era", failure="; ".join(unmet) or None, output="\n".join(exchange)
     )
 
 
-def _case(check: dict[str, Any], fatal: Mapping[str, Any]) -> Case:
+def _case(check: Mapping[str, Any], fatal: Mapping[str, Diagnostic]) -> Case:
     return Case(
         name=f"{check['check']}: {check['title']}",
         group=f"era.{check['level']}",

@@ -64,16 +64,20 @@ class Report:
             return None
         return answer.sent["params"]["name"], _text_of(answer)
 
-    def transcript(self) -> tuple[str, ...]:
+    def transcript(self) -> list[str]:
         """Every message of every conversation, as lines."""
-        return tuple(str(entry) for conversation in self.evidence.conversations for entry in conversation.entries)
+        return [str(entry) for conversation in self.evidence.conversations for entry in conversation.entries]
 
-    def deciding_exchange(self) -> tuple[str, ...]:
-        """The transcript of the conversations that decided the verdict, as lines."""
+    def deciding_exchange(self) -> list[str]:
+        """The messages that decided: on the verdict, and on each check that makes the report not ok."""
+        fatal = {finding.rule for finding in self.diagnostics if finding.severity is Severity.ERROR}
+        asked = [finding.question for check, finding in self.findings if check.id in fatal and finding.question]
         lines: list[str] = []
-        for question in self.verdict.decided_by:
-            lines += exchange_lines(self.evidence, question)
-        return tuple(lines)
+        for question in dict.fromkeys((*self.verdict.decided_by, *asked)):
+            conversation = self.evidence.conversation(question)
+            if conversation:
+                lines += [f"{question}:", *(f"  {entry}" for entry in conversation.entries)]
+        return lines
 
 
 def report_on(evidence: Evidence, expectation: Expectation) -> Report:
@@ -98,12 +102,6 @@ def report_on(evidence: Evidence, expectation: Expectation) -> Report:
         expectation=expectation,
         diagnostics=(*expectation.shortfalls(evidence, verdict), *failures),
     )
-
-
-def exchange_lines(evidence: Evidence, question: Question) -> list[str]:
-    """The transcript of the conversation in which `question` was asked."""
-    conversation = evidence.conversation(question)
-    return [str(entry) for entry in conversation.entries] if conversation else []
 
 
 def _text_of(answer: Answer) -> str:

@@ -66,5 +66,5 @@ def test_the_deciding_exchange_is_the_transcript_of_what_decided():
         ),
     )
     report = report_on(seen, Expectation())
-    assert report.deciding_exchange() == ("  0.500 > discover", "  0.250 < no")
+    assert report.deciding_exchange() == ["discover:", "    0.500 > discover", "initialize:", "    0.250 < no"]
     assert len(report.transcript()) == 3
