@@ -113,14 +113,17 @@ class CallConfig:
         timeout_s: The whole call, in seconds.
         max_response_bytes: The answer's content, after decompression.
         max_attempts: Tries in all.
+        retry_methods: Methods that are tried again besides the idempotent ones, such as ``POST``.
         forward_headers: Inbound HTTP fields that go on to the API.
         client_authentication: How an OAuth 2.0 client shows who it is.
-        invalid_output: What becomes of an answer that breaks its declared schema.
+        invalid_output: What becomes of an answer that breaks its declared schema: ``error``; or ``deliver``, where
+            tools promise no ``outputSchema``.
     """
 
     timeout_s: float = 30.0
     max_response_bytes: int = 1_048_576
     max_attempts: int = 3
+    retry_methods: tuple[str, ...] = ()
     forward_headers: tuple[str, ...] = ()
     client_authentication: Literal["basic", "body"] = "basic"
     invalid_output: Literal["error", "deliver"] = "error"
@@ -308,6 +311,7 @@ def _read_calls(table: Table) -> CallConfig:
         timeout_s=table.number("timeout_s", default=standard.timeout_s, least=0.1),
         max_response_bytes=table.integer("max_response_bytes", default=standard.max_response_bytes),
         max_attempts=table.integer("max_attempts", default=standard.max_attempts),
+        retry_methods=table.strings("retry_methods"),
         forward_headers=table.strings("forward_headers"),
         client_authentication="body" if authentication == "body" else "basic",
         invalid_output="deliver" if invalid_output == "deliver" else "error",

@@ -78,12 +78,19 @@ class ToolMaker:
     """Makes tools of operations."""
 
     def __init__(
-        self, documents: Documents, api: Api, *, prefix: str = "", max_output_bytes: int = MAX_OUTPUT_BYTES
+        self,
+        documents: Documents,
+        api: Api,
+        *,
+        prefix: str = "",
+        max_output_bytes: int = MAX_OUTPUT_BYTES,
+        declare_output: bool = True,
     ) -> None:
         self._documents = documents
         self._api = api
         self._prefix = prefix
         self._max_output_bytes = max_output_bytes
+        self._declare_output = declare_output
         self._view = SchemaView(documents, untyped_is_file=api.version.startswith(("3.1", "3.2")))
         self._bodies = BodyDescriber(self._view)
         self._bundler = Bundler(documents, api.version)
@@ -183,8 +190,8 @@ class ToolMaker:
         )
 
     def _output_schema(self, draft: _Draft, schemas: Schemas) -> Mapping[str, Any] | None:
-        """The schema of the structured result; none where it would be too large, which is said."""
-        if not draft.outputs:
+        """The schema of the structured result; none where it would be too large, which is said, or is not wanted."""
+        if not draft.outputs or not self._declare_output:
             return None
         try:
             parts = [schemas[part] for part in draft.outputs]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from discern_server.upstream.binding import BodyKind
+from discern_server.upstream.media import essence, is_json, is_text
+
+__all__ = ["body_kind", "essence", "is_anything", "is_json", "is_range", "is_text"]
 
 _JSON_LINES: Final = frozenset(
     {
@@ -12,24 +15,7 @@ _JSON_LINES: Final = frozenset(
         "application/json-lines",
     }
 )  # fmt: skip
-_TEXT: Final = frozenset(
-    {
-        "application/xml", "application/yaml", "application/x-yaml", "application/javascript", "application/graphql",
-        "application/sql", "application/sdp", "application/toml", "application/x-sh",
-    }
-)  # fmt: skip
 _ANY: Final = frozenset({"*/*", "application/*"})
-
-
-def essence(media_type: str) -> str:
-    """The type without its parameters, in lower case."""
-    return media_type.partition(";")[0].strip().lower()
-
-
-def is_json(media_type: str) -> bool:
-    """Whether content of this type is one JSON text."""
-    name = essence(media_type)
-    return name in ("application/json", "text/json", "application/x-json") or name.endswith("+json")
 
 
 def is_range(media_type: str) -> bool:
@@ -40,12 +26,6 @@ def is_range(media_type: str) -> bool:
 def is_anything(media_type: str) -> bool:
     """Whether it may as well be JSON: ``*/*``, ``application/*``."""
     return essence(media_type) in _ANY
-
-
-def is_text(media_type: str) -> bool:
-    """Whether content of this type is text that a person could write, XML included."""
-    name = essence(media_type)
-    return name.startswith("text/") or name in _TEXT or name.endswith(("+xml", "+yaml"))
 
 
 def body_kind(media_type: str) -> BodyKind:

@@ -113,14 +113,14 @@ def upstream_settings(config: OpenApiSource) -> UpstreamSettings:
         SourceError: It asks for what is not to be had.
     """
     from discern_server.upstream.api import UpstreamSettings
-    from discern_server.upstream.limits import Limits, RetryPolicy
+    from discern_server.upstream.limits import IDEMPOTENT, Limits, RetryPolicy
 
     calls = config.calls
     try:
         return UpstreamSettings(
             credentials=config.credentials,
             limits=Limits(timeout_s=calls.timeout_s, max_response_bytes=calls.max_response_bytes),
-            retry=RetryPolicy(max_attempts=calls.max_attempts),
+            retry=RetryPolicy(max_attempts=calls.max_attempts, methods=IDEMPOTENT.union(calls.retry_methods)),
             forward_headers=calls.forward_headers,
             client_authentication=calls.client_authentication,
             invalid_output=calls.invalid_output,
@@ -146,7 +146,13 @@ def load(config: OpenApiSource, root: Path) -> Loaded:
         raise SourceError([_misconfigured(error.reason, error.fix)]) from error
     except PatternError as error:
         raise SourceError([_misconfigured(str(error), None)]) from error
-    maker = ToolMaker(documents, api, prefix=config.prefix, max_output_bytes=config.max_output_schema_bytes)
+    maker = ToolMaker(
+        documents,
+        api,
+        prefix=config.prefix,
+        max_output_bytes=config.max_output_schema_bytes,
+        declare_output=config.calls.invalid_output == "error",
+    )
     toolset = maker.make([operation for operation in api.operations if operation in selection])
     return Loaded(api, toolset, (*_refused(api, toolset), *api.findings, *toolset.findings, *_unused(selection, api)))
 
