@@ -1,6 +1,7 @@
 """The verbs on the command line: parse, call a core, render, set the exit code.
 
-    discern init [--module M | --folder DIR [--handlers M]] [--name NAME] [--dry-run]
+    discern init [--module M | --folder DIR [--handlers M] | --openapi FILE|URL [--base-url URL]]
+                 [--name NAME] [--dry-run]
     discern status
     discern map [NAME]
     discern check
@@ -176,7 +177,9 @@ def _init_arguments(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--module", metavar="MODULE", help="a Python module with marked functions")
     source.add_argument("--folder", metavar="DIR", help="a folder of definitions, relative to the project")
+    source.add_argument("--openapi", metavar="FILE|URL", help="an API description: OpenAPI 3 or Swagger 2.0")
     parser.add_argument("--handlers", metavar="MODULE", help="the module with the functions for --folder")
+    parser.add_argument("--base-url", metavar="URL", help="the server that --openapi's API is called at")
     parser.add_argument("--name", help="the server's name")
     _dry_run_argument(parser)
 
@@ -246,6 +249,11 @@ def _http_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _init(arguments: Arguments, root: Path) -> DiscernResult:
+    if arguments.openapi:
+        from discern_server.verbs.init_openapi import init_openapi
+
+        options = {"base_url": arguments.base_url, "name": arguments.name, "dry_run": arguments.dry_run}
+        return init_openapi(root, arguments.openapi, **options)
     from discern_server.verbs.generate import generate
     from discern_server.verbs.init import init
 

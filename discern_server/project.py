@@ -134,7 +134,7 @@ class OpenApiSource:
     """``kind = "openapi"``: operations of an HTTP API.
 
     Attributes:
-        document: The description: a path as text (inside the project), or an ``https://`` URL.
+        document: The description: a path as text (inside the project), or a URL.
         root: The folder that the description's files may lie in, or None for the document's own.
         published_at: Where the description was published, which relative servers are relative to, or None.
         base_url: The server that is called, or None for the document's own.
@@ -286,7 +286,9 @@ def _read_schemas(table: Table, root: Path) -> SchemasSource:
 
 def _read_openapi(table: Table, root: Path) -> OpenApiSource:
     document = table.required_string("document")
-    if document and not document.startswith("https://"):
+    if "://" in document:
+        _url(table, "document")
+    elif document:
         _path(table, "document", root)
     return OpenApiSource(
         document=document,

@@ -33,6 +33,13 @@ class Source(Protocol):
             SourceError: Something cannot be described; with every fault.
         """
 
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """What is worth knowing and keeps nothing from being served: what was left out, what is odd.
+
+        Raises:
+            SourceError: As for `definitions`.
+        """
+
     def handlers(self) -> Mapping[str, Handler]:
         """A handler for each tool it can serve, by tool name.
 

@@ -45,6 +45,10 @@ class Folder:
             raise SourceError(faults)
         return definitions
 
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """Nothing: what is wrong with it is a fault."""
+        return ()
+
     def handlers(self) -> Mapping[str, Handler]:
         """The function of each tool; none where the source names no module."""
         if self._config.handlers is None:

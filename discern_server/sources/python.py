@@ -53,6 +53,10 @@ class PythonModule:
             raise SourceError(faults)
         return definitions
 
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """Nothing: what is wrong with it is a fault."""
+        return ()
+
     def handlers(self) -> Mapping[str, Handler]:
         """A handler for each marked function."""
         return {tool.name: handler_of(tool) for tool in self._tools}

@@ -36,7 +36,8 @@ def check(root: Path, generate: Generate) -> DiscernResult:
         return found
     rule_findings = chain.from_iterable(_rule_findings(entry) for entry in found.files)
     generated = found.generated
-    diagnostics = (*generated.faults, *generated.handler_faults, *findings(found.files), *rule_findings)
+    said = (*generated.faults, *generated.handler_faults, *generated.findings)
+    diagnostics = (*said, *findings(found.files), *rule_findings)
     counts = Counter(finding.severity for finding in diagnostics)
     errors, warnings = counts[Severity.ERROR], counts[Severity.WARNING]
     looked_at = len(found.files)

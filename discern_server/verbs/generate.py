@@ -62,12 +62,14 @@ class Generated:
         sources: A report for each source, in the order of the project file.
         faults: Why something could not be had. Where there are any, `definitions` is not all there is.
         handler_faults: Why a definition could not be served.
+        findings: What is worth knowing and keeps nothing from being served.
     """
 
     definitions: Mapping[str, ToolDefinition]
     sources: tuple[SourceReport, ...] = ()
     faults: tuple[Diagnostic, ...] = ()
     handler_faults: tuple[Diagnostic, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
 
 
 Generate: TypeAlias = Callable[[Project], Generated]
@@ -120,6 +122,7 @@ def generate_from(sources: Sequence[OpenSource]) -> Generated:
     reports: list[SourceReport] = []
     faults: list[Diagnostic] = []
     handler_faults: list[Diagnostic] = []
+    findings: list[Diagnostic] = []
     for opened in sources:
         found, wrong = _ask(opened, lambda source: source.definitions())
         reports.append(
@@ -132,11 +135,13 @@ def generate_from(sources: Sequence[OpenSource]) -> Generated:
                 faults.append(_name_taken(definition.name, owner, opened.origin))
         if found is not None:
             handler_faults += _ask(opened, lambda source: source.handlers())[1]
+            findings += _ask(opened, lambda source: source.findings())[0] or ()
     return Generated(
         definitions=dict(sorted(definitions.items())),
         sources=tuple(reports),
         faults=tuple(faults),
         handler_faults=tuple(handler_faults),
+        findings=tuple(findings),
     )
 
 
@@ -203,6 +208,7 @@ def _to_json(generated: Generated) -> dict[str, Any]:
         "sources": [[report.kind, report.origin, report.tools] for report in generated.sources],
         "faults": [serialize_diagnostic(fault) for fault in generated.faults],
         "handler_faults": [serialize_diagnostic(fault) for fault in generated.handler_faults],
+        "findings": [serialize_diagnostic(finding) for finding in generated.findings],
     }
 
 
@@ -213,6 +219,7 @@ def _from_json(answer: Mapping[str, Any]) -> Generated:
         sources=tuple(SourceReport(kind=kind, origin=origin, tools=tools) for kind, origin, tools in answer["sources"]),
         faults=_diagnostics(answer["faults"]),
         handler_faults=_diagnostics(answer["handler_faults"]),
+        findings=_diagnostics(answer["findings"]),
     )
 
 

@@ -72,21 +72,22 @@ def init(
         message = f"there is a {FILE_NAME} already; nothing was written"
         return failure("init", "exists", message, hints=("edit it: discern help configuration",))
     starter = f"{STARTER_MODULE}.py"
-    contents = {FILE_NAME: _project_file(name or _name_of(root), module, folder, handlers)}
+    contents = {FILE_NAME: _project_file(name or name_of(root), module, folder, handlers)}
     if module is None and folder is None and not (root / starter).exists():
         contents[starter] = STARTER
     tools = ["add"] if starter in contents else _tools(contents[FILE_NAME], root, generate)
     if isinstance(tools, DiscernResult):
         return tools
     plan = tuple(Step(action="create", target=target) for target in contents)
-    data = asdict(InitData(server=name or _name_of(root), tools=tools))
+    data = asdict(InitData(server=name or name_of(root), tools=tools))
     if dry_run:
         message = f"{FILE_NAME} would be written"
         return DiscernResult(ok=True, verb="init", message=message, data=data, dry_run=True, plan=plan)
-    return _written(root, contents, plan, data)
+    return written(root, contents, plan, data)
 
 
-def _written(root: Path, contents: Mapping[str, str], plan: tuple[Step, ...], data: object) -> DiscernResult:
+def written(root: Path, contents: Mapping[str, str], plan: tuple[Step, ...], data: object) -> DiscernResult:
+    """Write the files that are planned, and answer with what became of that."""
     steps = apply(plan, performer(root, {target: text.encode() for target, text in contents.items()}))
     failed = next((step for step in steps if step.status is StepStatus.FAILED), None)
     if failed:
@@ -114,15 +115,17 @@ def _project_file(name: str, module: str | None, folder: str | None, handlers: s
         source = {"kind": "schemas", "directory": folder}
         if handlers is not None:
             source["handlers"] = handlers
-    lines = ["# discern help configuration lists every key.", "", "[server]", _member("name", name)]
-    lines += [_member("version", "0.1.0"), "", "[[sources]]", *(_member(key, value) for key, value in source.items())]
+    lines = ["# discern help configuration lists every key.", "", "[server]", member("name", name)]
+    lines += [member("version", "0.1.0"), "", "[[sources]]", *(member(key, value) for key, value in source.items())]
     return "\n".join(lines) + "\n"
 
 
-def _member(key: str, value: str) -> str:
+def member(key: str, value: str) -> str:
+    """A line of TOML."""
     # A basic string of TOML is written as JSON writes a string, but for DEL.
     return f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f")
 
 
-def _name_of(root: Path) -> str:
+def name_of(root: Path) -> str:
+    """A server's name after the folder of its project."""
     return re.sub(r"[^\w.-]+", "-", root.resolve().name).strip("-") or "server"

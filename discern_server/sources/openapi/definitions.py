@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ MAX_DESCRIPTION: Final = 1024
 MAX_OUTPUT_BYTES: Final = 65_536
 """How large an ``outputSchema`` may be, as compact JSON. Larger ones cost every client more than they tell."""
 _NULL: Final[Mapping[str, Any]] = MappingProxyType({"type": "null"})
+_LISTED: Final = 5
 _IDEMPOTENT: Final = frozenset({*READING, "PUT", "DELETE"})
 
 
@@ -95,6 +96,7 @@ class ToolMaker:
         self._bodies = BodyDescriber(self._view)
         self._bundler = Bundler(documents, api.version)
         self._findings: list[Diagnostic] = []
+        self._too_large: dict[str, int] = {}
 
     def make(self, operations: Iterable[Operation]) -> Toolset:
         """Tools for those `operations` of the API; names are those they have among all of its operations."""
@@ -116,6 +118,8 @@ class ToolMaker:
                 tools.append(self._tool(names[draft.operation.key], draft, inputs, outputs))
             except SchemaError as error:
                 refusals.append(Refusal(key=draft.operation.key, findings=error.diagnostics))
+        if self._too_large:
+            self._findings.append(self._left_out_as_too_large())
         return Toolset(tools=tuple(tools), refusals=tuple(refusals), findings=tuple(self._findings))
 
     # --- drafts ---------------------------------------------------------------------------------
@@ -156,19 +160,31 @@ class ToolMaker:
         try:
             return tuple(self._bundler.convert(place, "output") for place in output.schemas)
         except SchemaError as error:
-            finding = error.diagnostics[0]
-            self._left_out(operation, f"{finding.message} ({finding.path})", finding.fix, Severity.WARNING)
+            self._left_out(operation, error)
             return ()
 
-    def _left_out(self, operation: Operation, reason: str, fix: str | None, severity: Severity) -> None:
-        self._findings.append(
-            Diagnostic(
+    def _left_out(self, operation: Operation, error: SchemaError) -> None:
+        """Tell that a tool is without the schema of its answer, since that cannot be used."""
+        self._findings += [
+            replace(
+                finding,
                 rule="openapi.no-output-schema",
-                message=f"{operation.key} is without outputSchema: {reason}",
-                severity=severity,
-                path=self._documents.path(operation.place),
-                fix=fix,
+                message=f"{operation.key} is without outputSchema: {finding.message}",
+                severity=Severity.WARNING,
             )
+            for finding in error.diagnostics
+        ]
+
+    def _left_out_as_too_large(self) -> Diagnostic:
+        """One finding for all of them: in some descriptions they are hundreds."""
+        listed = ", ".join(f"{key} ({size})" for key, size in list(self._too_large.items())[:_LISTED])
+        more = f" and {len(self._too_large) - _LISTED} more" if len(self._too_large) > _LISTED else ""
+        return Diagnostic(
+            rule="openapi.no-output-schema",
+            message=f"without outputSchema, which would be larger than {self._max_output_bytes} bytes: {listed}{more}",
+            severity=Severity.INFO,
+            path=self._documents.name(self._documents.root_uri),
+            fix="raise max_output_schema_bytes to keep them",
         )
 
     # --- tools ----------------------------------------------------------------------------------
@@ -197,13 +213,11 @@ class ToolMaker:
             parts = [schemas[part] for part in draft.outputs]
             used, size = schemas.used_by(parts)
         except SchemaError as error:
-            finding = error.diagnostics[0]
-            self._left_out(draft.operation, f"{finding.message} ({finding.path})", finding.fix, Severity.WARNING)
+            self._left_out(draft.operation, error)
             return None
         size += sum(part.size for part in parts)
         if size > self._max_output_bytes:
-            reason = f"with all it refers to it has {size} bytes, and the limit is {self._max_output_bytes}"
-            self._left_out(draft.operation, reason, "raise max_output_schema_bytes to keep it", Severity.INFO)
+            self._too_large[draft.operation.key] = size
             return None
         alternatives = [part.schema for part in parts] + ([_NULL] if draft.may_be_empty else [])
         schema = alternatives[0] if len(alternatives) == 1 else {"anyOf": tuple(alternatives)}

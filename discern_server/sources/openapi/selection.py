@@ -21,7 +21,7 @@ READING: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
 """The methods that are safe: they ask for nothing but to read (RFC 9110, section 9.2.1; QUERY is safe too)."""
 
 _Test: TypeAlias = Callable[[Operation], bool]
-_METHOD_AND_PATH: Final = re.compile(r"(?:(\*|[A-Za-z]+)\s+)?(/\S*)")
+_METHOD_AND_PATH: Final = re.compile(r"(?:(\*|[A-Za-z]+)\s+)?(/.*)")
 _METHOD: Final = re.compile(r"[A-Za-z]+")
 
 

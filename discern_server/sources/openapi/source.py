@@ -93,17 +93,18 @@ class OpenApi:
         try:
             return load(self._config, self._root)
         except DocumentError as error:
-            raise SourceError(
-                [
-                    Diagnostic(
-                        rule="openapi.document",
-                        message=f"the description cannot be read: {error.reason}",
-                        path=error.uri,
-                        line=error.line,
-                        fix=error.fix,
-                    )
-                ]
-            ) from error
+            raise SourceError([document_fault(error)]) from error
+
+
+def document_fault(error: DocumentError) -> Diagnostic:
+    """A document that cannot be read, as a finding."""
+    return Diagnostic(
+        rule="openapi.document",
+        message=f"the description cannot be read: {error.reason}",
+        path=error.uri,
+        line=error.line,
+        fix=error.fix,
+    )
 
 
 def upstream_settings(config: OpenApiSource) -> UpstreamSettings:

@@ -56,7 +56,7 @@ def test_patterns_that_choose_nothing_are_told():
     assert Selection.of(["tag:biling"], ["/users"]).unused(ALL) == ["tag:biling"]
 
 
-@pytest.mark.parametrize("pattern", ["", "GET invoices", "method:both", "invoices/**", "GET /a b"])
+@pytest.mark.parametrize("pattern", ["", "GET invoices", "method:both", "invoices/**"])
 def test_what_is_no_pattern_is_refused(pattern: str):
     with pytest.raises(PatternError):
         Selection.of([pattern])
