@@ -92,13 +92,15 @@ class SchemasSource:
 
     Attributes:
         directory: The folder of JSON files.
+        dialect: What a schema is that does not say it, such as ``draft-07``; 2020-12 where it is None.
         handlers: The module with a function for each tool name, or None where a host app supplies them.
         path: The folder `handlers` is imported from, put in front of the import path.
         lifespan: ``module:function`` of an async context manager that handlers need open, or None.
     """
 
     directory: Path
-    handlers: str | None
+    dialect: str | None = None
+    handlers: str | None = None
     path: Path
     lifespan: str | None = None
 
@@ -278,6 +280,7 @@ def _read_schemas(table: Table, root: Path) -> SchemasSource:
         table.report("directory", "project.path", "schemas is the folder that discern accept writes", fix)
     return SchemasSource(
         directory=directory,
+        dialect=_dialect(table, "dialect"),
         handlers=_module(table, "handlers"),
         path=_path(table, "path", root),
         lifespan=_reference(table, "lifespan"),
@@ -339,6 +342,16 @@ def _module(table: Table, name: str, *, required: bool = False) -> str | None:
         table.report(
             name, "toml.value", f"{shortened(value)} is no module name", 'write it as in "import billing.tools"'
         )
+    return value
+
+
+def _dialect(table: Table, name: str) -> str | None:
+    from discern_server.schema.dialects import DIALECTS, find_dialect
+
+    value = table.string(name)
+    if value is not None and find_dialect(value) is None:
+        fix = f"one of {', '.join(dialect.name for dialect in DIALECTS)}"
+        table.report(name, "toml.value", f"{shortened(value)} is no dialect of JSON Schema", fix)
     return value
 
 

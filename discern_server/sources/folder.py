@@ -1,7 +1,9 @@
 """``kind = "schemas"``: hand-written definitions, one JSON file each, and the functions that serve them.
 
 A file with ``inputSchema`` is a tool definition whole; any other is the JSON Schema of the arguments,
-and its ``title`` and ``description`` are the tool's. A tool without a ``name`` has that of its file. The
+and its ``title`` and ``description`` are the tool's. A tool without a ``name`` has that of its file. Schemas may
+be of any dialect that `discern_server.schema.normalize` knows, said by ``$schema`` or by the source's
+``dialect``, and may refer into other files of the folder. What becomes of them is self-contained 2020-12. The
 function of a tool is the one of its name in the module that ``handlers`` names (``-`` and ``.`` read as
 ``_``), a `discern_server.Handler`: ``(args, ctx)``.
 """
@@ -9,11 +11,13 @@ function of a tool is the one of its name in the module that ``handlers`` names 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from discern_server.catalog import ToolDefinition
 from discern_server.handler import Handler
@@ -21,6 +25,8 @@ from discern_server.jsontext import JsonTextError, read_json
 from discern_server.project import SchemasSource
 from discern_server.result import Diagnostic, Severity
 from discern_server.rules import check_definition
+from discern_server.schema.errors import SchemaError, UnresolvableError
+from discern_server.schema.normalize import normalize
 from discern_server.sources import SourceError
 from discern_server.sources.importing import function_of, import_module, open_lifespan, shown_path
 
@@ -38,7 +44,7 @@ class Folder:
         faults: list[Diagnostic] = []
         for file in self._files():
             try:
-                definitions.append(_read(file, shown_path(str(file), self._root) or file.name))
+                definitions.append(self._read(file, shown_path(str(file), self._root) or file.name))
             except SourceError as error:
                 faults += error.diagnostics
         if faults:
@@ -82,24 +88,50 @@ class Folder:
         path = shown_path(str(folder), self._root)
         raise SourceError([Diagnostic(rule="folder.files", message=message, path=path, fix=fix)])
 
+    def _read(self, file: Path, shown: str) -> ToolDefinition:
+        """The definition in `file`, which diagnostics call `shown`."""
+        try:
+            document = read_json(file.read_bytes())
+        except OSError as error:
+            message = f"cannot read the file: {error.strerror or error}"
+            raise SourceError([Diagnostic(rule="folder.file", message=message, path=shown)]) from error
+        except JsonTextError as error:
+            raise SourceError(fault.within(shown) for fault in error.diagnostics) from error
+        whole = isinstance(document.value, Mapping) and "inputSchema" in document.value
+        definition = {"name": file.stem, **document.value} if whole else _around(document.value, file.stem)
+        faults = list(self._normalize(definition, file)) or [*_errors(definition)]
+        if faults:
+            prefix = "" if whole else "/inputSchema"
+            inside = (replace(fault, path=(fault.path or "").removeprefix(prefix)) for fault in faults)
+            raise SourceError(document.placed(inside, shown))
+        return ToolDefinition.from_wire(definition)
 
-def _read(file: Path, shown: str) -> ToolDefinition:
-    """The definition in `file`, which diagnostics call `shown`."""
-    try:
-        document = read_json(file.read_bytes())
-    except OSError as error:
-        message = f"cannot read the file: {error.strerror or error}"
-        raise SourceError([Diagnostic(rule="folder.file", message=message, path=shown)]) from error
-    except JsonTextError as error:
-        raise SourceError(fault.within(shown) for fault in error.diagnostics) from error
-    whole = isinstance(document.value, Mapping) and "inputSchema" in document.value
-    definition = {"name": file.stem, **document.value} if whole else _around(document.value, file.stem)
-    faults = [finding for finding in check_definition(definition) if finding.severity is Severity.ERROR]
-    if faults:
-        prefix = "" if whole else "/inputSchema"
-        inside = (replace(fault, path=(fault.path or "").removeprefix(prefix)) for fault in faults)
-        raise SourceError(document.placed(inside, shown))
-    return ToolDefinition.from_wire(definition)
+    def _normalize(self, definition: Any, file: Path) -> Iterator[Diagnostic]:
+        """Put self-contained 2020-12 in the place of the schemas of `definition`; yield what forbids it."""
+        for key in ("inputSchema", "outputSchema"):
+            schema = definition.get(key) if isinstance(definition, dict) else None
+            if isinstance(schema, dict):
+                try:
+                    definition[key] = normalize(
+                        schema,
+                        dialect=self._config.dialect,
+                        resolve=_resolver(self._config.directory),
+                        base_uri=file.as_uri(),
+                    )
+                except SchemaError as error:
+                    yield from (_in_file(fault, f"/{key}", file.as_uri()) for fault in error.diagnostics)
+
+
+def _in_file(fault: Diagnostic, schema: str, uri: str) -> Diagnostic:
+    """`fault`, told by the URI of a file, by a pointer into the file that holds `schema` at that pointer."""
+    where, _, inside = (fault.path or "").partition("#")
+    if where in ("", uri):
+        return replace(fault, path=schema + inside)
+    return replace(fault, path=schema, message=f"{where.rpartition('/')[2]}#{inside}: {fault.message}")
+
+
+def _errors(definition: Any) -> Iterator[Diagnostic]:
+    return (finding for finding in check_definition(definition) if finding.severity is Severity.ERROR)
 
 
 def _around(schema: Any, name: str) -> Any:
@@ -108,3 +140,19 @@ def _around(schema: Any, name: str) -> Any:
         return schema
     told = {key: schema[key] for key in ("title", "description") if key in schema}
     return {"name": name, **told, "inputSchema": {key: schema[key] for key in schema if key not in told}}
+
+
+def _resolver(folder: Path) -> Callable[[str], Any]:
+    """Reads the JSON files below `folder` by their URIs, and nothing else."""
+
+    def read(uri: str) -> Any:
+        parts = urlsplit(uri)
+        path = Path(url2pathname(parts.path)).resolve()
+        if parts.scheme != "file" or not path.is_relative_to(folder):
+            raise UnresolvableError(f"is outside the folder: {uri}", "copy what it refers to into the folder")
+        try:
+            return read_json(path.read_bytes()).value
+        except (OSError, JsonTextError) as error:
+            raise UnresolvableError(f"cannot be read: {path.name}", "name a JSON file of the folder") from error
+
+    return read

@@ -38,6 +38,7 @@ lifespan = "billing.app:pool"
 [[sources]]
 kind = "schemas"
 directory = "definitions"
+dialect = "draft-07"
 handlers = "billing.handlers"
 
 [[sources]]
@@ -76,7 +77,12 @@ def test_every_key_reaches_its_value(tmp_path: Path):
         features=Features(map=True, accept=False),
         sources=(
             PythonSource(module="billing.tools", path=tmp_path / "src", lifespan="billing.app:pool"),
-            SchemasSource(directory=tmp_path / "definitions", handlers="billing.handlers", path=tmp_path),
+            SchemasSource(
+                directory=tmp_path / "definitions",
+                dialect="draft-07",
+                handlers="billing.handlers",
+                path=tmp_path,
+            ),
             OpenApiSource(
                 document="openapi.yaml",
                 base_url="https://api.example.com",
@@ -183,3 +189,13 @@ def test_a_secret_is_named_by_reference_and_a_literal_is_never_repeated(tmp_path
 def test_a_lifespan_that_names_no_function_is_refused(tmp_path: Path, lifespan: str):
     text = f'{SERVER}[[sources]]\nkind = "python"\nmodule = "m"\nlifespan = "{lifespan}"\n'
     assert faults(tmp_path, text) == [("toml.value", "discern.toml#/sources/0/lifespan", 7)]
+
+
+def test_the_folder_that_accept_writes_is_no_source(tmp_path: Path):
+    text = f'{SERVER}[[sources]]\nkind = "schemas"\ndirectory = "./schemas"\n'
+    assert faults(tmp_path, text) == [("project.path", "discern.toml#/sources/0/directory", 6)]
+
+
+def test_a_dialect_that_nobody_knows_is_answered_with_the_known_ones(tmp_path: Path):
+    text = f'{SERVER}[[sources]]\nkind = "schemas"\ndirectory = "d"\ndialect = "draft-03"\n'
+    assert faults(tmp_path, text) == [("toml.value", "discern.toml#/sources/0/dialect", 7)]

@@ -14,13 +14,13 @@ from discern_server.project import SchemasSource
 from discern_server.sources import Source, SourceError, open_source
 
 
-def folder(root: Path, files: dict[str, Any], handlers: str | None = None) -> Source:
+def folder(root: Path, files: dict[str, Any], handlers: str | None = None, dialect: str | None = None) -> Source:
     directory = root / "definitions"
     directory.mkdir()
     for name, value in files.items():
         text = value if isinstance(value, str) else json.dumps(value, indent=1)
         (directory / name).write_text(text, encoding="utf-8")
-    return open_source(SchemasSource(directory=directory, handlers=handlers, path=root), root)
+    return open_source(SchemasSource(directory=directory, dialect=dialect, handlers=handlers, path=root), root)
 
 
 def faults(source: Source) -> list[tuple[str, str | None, int | None]]:
@@ -67,7 +67,7 @@ def test_every_fault_of_every_file_is_told_with_its_line(tmp_path: Path):
 def test_a_folder_that_is_empty_or_not_there_is_told(tmp_path: Path):
     assert faults(folder(tmp_path, {})) == [("folder.files", "definitions", None)]
     (tmp_path / "definitions").rmdir()
-    source = open_source(SchemasSource(directory=tmp_path / "definitions", handlers=None, path=tmp_path), tmp_path)
+    source = open_source(SchemasSource(directory=tmp_path / "definitions", path=tmp_path), tmp_path)
     assert faults(source) == [("folder.files", "definitions", None)]
 
 
@@ -95,3 +95,33 @@ def test_every_missing_function_is_told(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_without_handlers_the_host_app_supplies_them(tmp_path: Path):
     assert folder(tmp_path, {"a.json": {"type": "object"}}).handlers() == {}
+
+
+def test_schemas_of_any_dialect_become_2020_12(tmp_path: Path):
+    tuple_of = {"type": "array", "items": [{"type": "string"}]}
+    wanted = {"type": "object", "properties": {"a": {"type": "array", "prefixItems": [{"type": "string"}]}}}
+    said = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {"a": tuple_of}}
+    told = {"inputSchema": {"type": "object", "properties": {"a": tuple_of}}, "outputSchema": tuple_of}
+    source = folder(tmp_path, {"said.json": said, "told.json": told}, dialect="draft-07")
+    first, second = source.definitions()
+    assert thaw(first.input_schema) == {"$schema": "https://json-schema.org/draft/2020-12/schema", **wanted}
+    assert thaw(second.input_schema) == wanted
+    assert second.output_schema is not None
+    assert thaw(second.output_schema) == wanted["properties"]["a"]  # type: ignore[index]
+
+
+def test_a_schema_may_refer_into_other_files_of_the_folder_and_nowhere_else(tmp_path: Path):
+    (tmp_path / "secret.json").write_text('{"type": "string"}', encoding="utf-8")
+    shared = {"type": "object", "$defs": {"id": {"type": "integer"}}}
+    good = {"type": "object", "properties": {"id": {"$ref": "shared.json#/$defs/id"}}}
+    bad = {"type": "object", "properties": {"id": {"$ref": "../secret.json"}}}
+    source = folder(tmp_path, {"bad.json": bad, "shared.json": shared})
+    assert [(path, line) for _, path, line in faults(source)] == [("definitions/bad.json#/properties/id/$ref", 5)]
+    (tmp_path / "definitions" / "bad.json").unlink()
+    (tmp_path / "definitions" / "good.json").write_text(json.dumps(good), encoding="utf-8")
+    source = open_source(SchemasSource(directory=tmp_path / "definitions", path=tmp_path), tmp_path)
+    assert thaw(source.definitions()[0].input_schema) == {
+        "type": "object",
+        "properties": {"id": {"$ref": "#/$defs/id"}},
+        "$defs": {"id": {"type": "integer"}},
+    }
