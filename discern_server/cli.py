@@ -380,7 +380,10 @@ def _runner(verb: Verb) -> Callable[[Arguments], int]:
             console.log_to_stderr(_known(level, console.LOG_LEVELS, _LOG_VARIABLE))
         answer = console.claim_stdout()
         form = "json" if "json" in arguments else arguments.format
-        result = verb.core(arguments, _root(arguments, finds=verb.finds_project))
+        try:
+            result = verb.core(arguments, _root(arguments, finds=verb.finds_project))
+        except _Told as told:
+            return _tell(told, as_json=form == "json", stdout=answer)
         if form in verb.formats:
             console.write_text(verb.formats[form](result), answer)
         else:
@@ -408,7 +411,7 @@ def _serve_project(arguments: Arguments) -> int:
     finally:
         console.give_back_stdout(claimed)
     if isinstance(found, DiscernResult):
-        console.write_answer(found, sys.stderr.fileno(), as_json=False)
+        console.write_answer(found, console.STDERR, as_json=False)
         return SAID_NO
     project, factory = found
     return _serve(factory, arguments, policy=project.server.legacy)
@@ -476,7 +479,7 @@ def _root(arguments: Arguments, *, finds: bool = True) -> Path:
     return (Project.find(Path.cwd()) if finds else None) or Path.cwd()
 
 
-def _tell(told: _Told, *, as_json: bool) -> int:
+def _tell(told: _Told, *, as_json: bool, stdout: int = console.STDOUT) -> int:
     if as_json:
         from discern_server.result import DiscernResult
 
@@ -485,8 +488,8 @@ def _tell(told: _Told, *, as_json: bool) -> int:
         result = DiscernResult(
             ok=not told.is_fault, verb=told.verb, message=told.text, data=told.data, hints=hints, error=error
         )
-        console.write_answer(result, sys.stdout.fileno(), as_json=True)
+        console.write_answer(result, stdout, as_json=True)
     else:
         text = f"{told.text}\nnext: {told.hint}" if told.hint else told.text
-        console.write_text(text, (sys.stderr if told.is_fault else sys.stdout).fileno())
+        console.write_text(text, console.STDERR if told.is_fault else stdout)
     return USAGE if told.is_fault else OK

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
-_STDOUT, _STDERR = 1, 2
+STDOUT, STDERR = 1, 2
 
 
 def claim_stdout() -> int:
@@ -21,13 +21,13 @@ def claim_stdout() -> int:
         A descriptor that still writes to what was standard output.
     """
     try:
-        claimed = os.dup(_STDOUT)
+        claimed = os.dup(STDOUT)
     except OSError:  # it was closed by whoever started us
         claimed = _nowhere()
     try:
-        os.dup2(_STDERR, _STDOUT)
+        os.dup2(STDERR, STDOUT)
     except OSError:
-        os.dup2(_nowhere(), _STDOUT)
+        os.dup2(_nowhere(), STDOUT)
     return claimed
 
 
@@ -35,7 +35,7 @@ def give_back_stdout(claimed: int) -> None:
     """Undo `claim_stdout`; what others have written and not flushed still goes to standard error."""
     if sys.stdout is not None:
         sys.stdout.flush()
-    os.dup2(claimed, _STDOUT)
+    os.dup2(claimed, STDOUT)
     os.close(claimed)
 
 
