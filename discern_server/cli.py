@@ -29,6 +29,7 @@ Nothing heavy is imported before it is known which verb is asked for.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -153,13 +154,13 @@ def _parser() -> _Parser:
         if verb.arguments:
             verb.arguments(added)
         added.set_defaults(verb=verb.name, run=_runner(verb), takes_command=verb.takes_command)
-    for name, summary, serve, more_arguments in SERVERS:
-        added = verbs.add_parser(name, help=summary, description=summary, add_help=False)
+    for server in SERVERS:
+        added = verbs.add_parser(server.name, help=server.summary, description=server.summary, add_help=False)
         _common_arguments(added, has_json=False)
         _server_arguments(added)
-        if more_arguments:
-            more_arguments(added)
-        added.set_defaults(verb=name, run=serve, takes_command=False)
+        if server.arguments:
+            server.arguments(added)
+        added.set_defaults(verb=server.name, run=_server_runner(server), takes_command=False)
     return parser
 
 
@@ -394,39 +395,49 @@ def _runner(verb: Verb) -> Callable[[Arguments], int]:
     return run
 
 
-def _serve_verbs(arguments: Arguments) -> int:
+def _verbs_to_serve(arguments: Arguments) -> tuple[ServerFactory, LegacyPolicy]:
     from discern_server.verbs.mcp import verbs_factory
 
-    return _serve(verbs_factory(_root(arguments).resolve()), arguments, policy="reject")
+    return verbs_factory(_root(arguments).resolve()), "reject"
 
 
-def _serve_project(arguments: Arguments) -> int:
-    from discern_server.result import DiscernResult
+def _project_to_serve(arguments: Arguments) -> tuple[ServerFactory, LegacyPolicy] | DiscernResult:
     from discern_server.verbs.serve import project_factory
 
     # Standard output is for MCP; a project's modules may print while they are imported.
     claimed = console.claim_stdout()
     try:
-        found = project_factory(_root(arguments))
+        return project_factory(_root(arguments))
     finally:
         console.give_back_stdout(claimed)
-    if isinstance(found, DiscernResult):
-        console.write_answer(found, console.STDERR, as_json=False)
-        return SAID_NO
-    project, factory = found
-    return _serve(factory, arguments, policy=project.server.legacy)
 
 
-def _serve(factory: ServerFactory, arguments: Arguments, *, policy: LegacyPolicy) -> int:
-    """Serve as the command line says; `policy` is what holds where neither it nor the environment says more."""
-    level = arguments.log_level or os.environ.get(_LOG_VARIABLE) or "info"
-    console.log_to_stderr(_known(level, console.LOG_LEVELS, _LOG_VARIABLE))
-    given = _known(arguments.legacy or os.environ.get(_LEGACY_VARIABLE) or policy, _POLICIES, _LEGACY_VARIABLE)
-    legacy: LegacyPolicy = "serve" if given == "serve" else "reject"
+def _server_runner(server: Server) -> Callable[[Arguments], int]:
+    """Serves what a server prepares, or tells on standard error why that cannot be done."""
+
+    def run(arguments: Arguments) -> int:
+        level = arguments.log_level or os.environ.get(_LOG_VARIABLE) or "info"
+        console.log_to_stderr(_known(level, console.LOG_LEVELS, _LOG_VARIABLE))
+        asked = arguments.legacy or os.environ.get(_LEGACY_VARIABLE)
+        if asked:
+            _known(asked, _POLICIES, _LEGACY_VARIABLE)
+        if "http" in arguments and not arguments.http and (arguments.allowed_host or arguments.allowed_origin):
+            raise _Told("usage", "discern serve: --allowed-host and --allowed-origin need --http", is_fault=True)
+        gc.disable()  # importing the SDK makes a million objects and no garbage: a tenth of the start and more
+        prepared = server.prepare(arguments)
+        gc.enable()
+        if not isinstance(prepared, tuple):
+            console.write_answer(prepared, console.STDERR, as_json=False)
+            return SAID_NO
+        factory, policy = prepared
+        return _serve(factory, arguments, "serve" if (asked or policy) == "serve" else "reject")
+
+    return run
+
+
+def _serve(factory: ServerFactory, arguments: Arguments, legacy: LegacyPolicy) -> int:
     if "http" in arguments and arguments.http:
         return _serve_http(factory, arguments, legacy)
-    if "http" in arguments and (arguments.allowed_host or arguments.allowed_origin):
-        raise _Told("usage", "discern serve: --allowed-host and --allowed-origin need --http", is_fault=True)
     from discern_server.protocol.stdio import serve_stdio
 
     serve_stdio(factory, legacy=legacy)
@@ -451,11 +462,31 @@ def _serve_http(factory: ServerFactory, arguments: Arguments, legacy: LegacyPoli
     return OK
 
 
-SERVERS: Final[
-    Sequence[tuple[str, str, Callable[[Arguments], int], Callable[[argparse.ArgumentParser], None] | None]]
-] = (
-    ("mcp", "serve the verbs as MCP tools over stdio", _serve_verbs, None),
-    ("serve", "serve the project's own tools over stdio, or over HTTP", _serve_project, _http_arguments),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A server that can be started.
+
+    Attributes:
+        name: Its name.
+        summary: What it serves, in a line.
+        prepare: Gives the factory and the era policy that holds where nothing else says more; or why it cannot.
+        arguments: Adds what it takes beyond the arguments of every server.
+    """
+
+    name: str
+    summary: str
+    prepare: Callable[[Arguments], tuple[ServerFactory, LegacyPolicy] | DiscernResult]
+    arguments: Callable[[argparse.ArgumentParser], None] | None = None
+
+
+SERVERS: Final = (
+    Server(name="mcp", summary="serve the verbs as MCP tools over stdio", prepare=_verbs_to_serve),
+    Server(
+        name="serve",
+        summary="serve the project's own tools over stdio, or over HTTP",
+        prepare=_project_to_serve,
+        arguments=_http_arguments,
+    ),
 )
 
 _POLICIES: Final = ("reject", "serve")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from discern_server.catalog import Catalog, CatalogError
 from discern_server.handler import Handler, RequestContext
-from discern_server.project import Project
+from discern_server.project import LegacyPolicy, Project
 from discern_server.result import Diagnostic, DiscernResult, failure
 from discern_server.verbs.drift import FileState, findings
 from discern_server.verbs.generate import Generated, OpenSource, generate_from, open_sources
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from discern_server.protocol.factory import ServerFactory
 
 
-def project_factory(root: Path) -> tuple[Project, ServerFactory] | DiscernResult:
-    """The project in the folder `root` and a factory that serves its tools; else why they cannot be served.
+def project_factory(root: Path) -> tuple[ServerFactory, LegacyPolicy] | DiscernResult:
+    """A factory for the tools of the project in the folder `root`, and its policy; else why they cannot be served.
 
     The project's folder becomes the working directory: hosts start servers anywhere, and what handlers
     read by a relative path should not depend on it.
@@ -54,7 +54,7 @@ def project_factory(root: Path) -> tuple[Project, ServerFactory] | DiscernResult
     unserved = tuple(_without_handler(name) for name in catalog.names if name not in handlers)
     if unserved:
         return failure("serve", "no_handler", "there are definitions that nothing serves", diagnostics=unserved)
-    return found.project, _factory(found.project, catalog, handlers, sources)
+    return _factory(found.project, catalog, handlers, sources), found.project.server.legacy
 
 
 def _factory(
