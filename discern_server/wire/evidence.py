@@ -109,6 +109,8 @@ class Answer:
             return f"no well-formed response: {shortened(json.dumps(self.received))}"
         if self.fault:
             return self.fault
+        if location := self.header("location"):
+            return f"redirected to {shortened(location)}"
         if self.stream is not None:
             return "a stream of events"
         return f"no JSON-RPC: {shortened(self.body)}" if self.body else "nothing"

@@ -17,7 +17,7 @@ from discern_server.wire.evidence import Answer, Burst, Conversation, Evidence, 
 from discern_server.wire.http import HttpAnswer, HttpServer
 from discern_server.wire.limits import Limits
 from discern_server.wire.messages import Message, answers, encode, modern_request
-from discern_server.wire.questions import ON_STDIO, OVER_HTTP, openings
+from discern_server.wire.questions import ON_STDIO, OVER_HTTP, WITHOUT_ANSWER, openings
 from discern_server.wire.revisions import LEGACY
 from discern_server.wire.stdio import StdioServer
 
@@ -52,7 +52,7 @@ def probe_command(
             step(talk)
             return talk.end()
 
-    asked = _hold(openings(legacy_revision, call=call), ON_STDIO, converse, _Pace(limits))
+    asked = _hold(openings(legacy_revision, call=call), ON_STDIO, (), converse, _Pace(limits))
     return Evidence(target=shlex.join(command), transport="stdio", **asked)
 
 
@@ -80,7 +80,7 @@ def probe_url(
         step(talk)
         return talk.end()
 
-    asked = _hold(openings(legacy_revision, call=call), OVER_HTTP, converse, _Pace(limits))
+    asked = _hold(openings(legacy_revision, call=call), OVER_HTTP, WITHOUT_ANSWER, converse, _Pace(limits))
     return Evidence(target=url, transport="http", **asked)
 
 
@@ -90,10 +90,11 @@ _AnyStep: TypeAlias = Callable[[Any], Any]
 def _hold(
     opening: Iterable[_AnyStep],
     others: Iterable[_AnyStep],
+    last: Iterable[_AnyStep],
     converse: Callable[[_AnyStep, _Pace], Conversation],
     pace: _Pace,
 ) -> dict[str, Any]:
-    """Hold the openings, and the others where one of those was answered; members for an `Evidence`."""
+    """Hold the openings, then the others, or the last ones where nobody answered; members for an `Evidence`."""
     held: list[Conversation] = []
     asked: dict[str, Any] = {}
     try:
@@ -101,7 +102,7 @@ def _hold(
             held.append(converse(step, pace))  # noqa: PERF401 - what was held before an error is kept
         if not _was_answered(held):
             asked["unasked"] = "neither opening was answered"
-            others = ()
+            others = last
         for step in others:
             if pace.is_over():
                 asked["unasked"] = f"the probe's time of {pace.limits.total_s:g} s was over"
@@ -113,8 +114,7 @@ def _hold(
 
 
 def _was_answered(held: Sequence[Conversation]) -> bool:
-    said = (answer for conversation in held for answer in conversation.answers)
-    return any(answer.received is not None or answer.status is not None for answer in said)
+    return any(answer.received is not None for conversation in held for answer in conversation.answers)
 
 
 class _Pace:

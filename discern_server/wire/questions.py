@@ -177,3 +177,5 @@ OVER_HTTP: Final[tuple[HttpStep, ...]] = (
     _notify,
     _get,
 )
+WITHOUT_ANSWER: Final[tuple[HttpStep, ...]] = (_get,)
+"""What is left to ask over HTTP where nobody answered a message: the transport of 2024-11-05 begins with GET."""

@@ -1,0 +1,212 @@
+"""Servers over HTTP that mean harm, or are broken: each gets a verdict, with evidence, in bounded time."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from discern_server.wire.checks import Outcome
+from discern_server.wire.expectation import Expectation
+from discern_server.wire.limits import Limits
+from discern_server.wire.probe import probe_url
+from discern_server.wire.report import Report, report_on
+from tests.e2e.bounded import within
+from tests.e2e.hostile.server import VERSION, Server, error
+from tests.e2e.raw_http import Answer, listening, response, send
+
+LIMITS = Limits(answer_s=1, total_s=30, line_bytes=1_000_000, output_bytes=3_000_000)
+STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+STATUS = {200: "200 OK", 202: "202 Accepted", 400: "400 Bad Request", 403: "403 Forbidden", 404: "404 Not Found"}
+
+Respond = Callable[[int, dict[str, Any] | None], bytes]
+
+
+def whole(status: int, body: dict[str, Any] | None) -> bytes:
+    return response(json.dumps(body).encode() if body else b"", STATUS[status])
+
+
+def good(respond: Respond = whole) -> Answer:
+    """A server that keeps the rules, answering by `respond(status, body)`."""
+
+    def answer(connection: socket.socket, request: bytes) -> None:
+        head, _, body = request.partition(b"\r\n\r\n")
+        first, *lines = head.decode().lower().split("\r\n")
+        headers = dict(line.split(": ", 1) for line in lines)
+        if first.startswith("get"):
+            connection.sendall(response(b"", "405 Method Not Allowed", headers="Allow: POST\r\n"))
+        elif "origin" in headers:
+            connection.sendall(whole(403, None))
+        else:
+            connection.sendall(respond(*decide(json.loads(body), headers)))
+
+    return answer
+
+
+def decide(message: dict[str, Any], headers: Mapping[str, str]) -> tuple[int, dict[str, Any] | None]:
+    if "id" not in message:
+        return 202, None
+    answer = Server().answer(message)
+    meta = message.get("params", {}).get("_meta", {})
+    mirrored = (headers.get("mcp-protocol-version"), headers.get("mcp-method"))
+    if VERSION in meta and mirrored != (meta[VERSION], message["method"]):
+        answer = error(-32020, "headers and body differ")
+    code = answer.get("error", {}).get("code")
+    status = {None: 200, -32601: 404}.get(code, 400)
+    return status, {"jsonrpc": "2.0", "id": message["id"], **answer}
+
+
+def as_event(status: int, body: dict[str, Any] | None) -> bytes:
+    if status != 200:
+        return whole(status, body)
+    return STREAM + b": hello\n\ndata: " + json.dumps(body).encode() + b"\n\n"
+
+
+def report(answer: Answer) -> Report:
+    with listening(answer) as url:
+        evidence = within(60, lambda: probe_url(url, limits=LIMITS))
+    return report_on(evidence, Expectation(revision="2026-07-28", legacy="reject"))
+
+
+def failed(told: Report) -> set[str]:
+    return {check.id for check, finding in told.findings if finding.outcome is Outcome.FAIL}
+
+
+def hang(*parts: bytes) -> Answer:
+    def answer(connection: socket.socket, _request: bytes) -> None:
+        for part in parts:
+            connection.sendall(part)
+        while connection.recv(65536):
+            pass
+
+    return answer
+
+
+def endless(head: bytes, part: bytes, pause_s: float = 0) -> Answer:
+    pause = threading.Event()
+
+    def answer(connection: socket.socket, _request: bytes) -> None:
+        connection.sendall(head)
+        for _ in itertools.count():
+            connection.sendall(part)
+            pause.wait(pause_s)
+
+    return answer
+
+
+@pytest.mark.parametrize("respond", [whole, as_event])
+def test_a_good_server_passes_every_check_however_it_answers(respond: Respond):
+    told = report(good(respond))
+    assert failed(told) == set()
+    assert told.ok
+    assert (told.verdict.kind, told.verdict.revisions) == ("modern-only", ("2026-07-28",))
+    assert told.call == ("now", "called now")
+
+
+def test_a_stream_that_goes_on_after_its_response_is_left():
+    pings = threading.Event()
+
+    def answer(connection: socket.socket, request: bytes) -> None:
+        good(as_event)(connection, request)
+        for _ in itertools.count():
+            connection.sendall(b": ping\n\n")
+            pings.wait(0.01)
+
+    told = report(answer)
+    assert told.verdict.kind == "modern-only"
+    assert failed(told) == set()
+
+
+@pytest.mark.parametrize(
+    ("answer", "evidence"),
+    [
+        pytest.param(hang(), "no answer: waited 1 s for the response", id="silence"),
+        pytest.param(hang(b"HTTP/1.1 200 OK\r\nContent-Le"), "waited 1 s for the response", id="half a head"),
+        pytest.param(hang(STREAM), "200 no answer: waited 1 s for the rest", id="a silent stream"),
+        pytest.param(endless(STREAM, b": ping\n\n", 0.01), "waited 1 s for the rest", id="pings for ever"),
+        pytest.param(endless(STREAM, b"data: " + b"x" * 99_999 + b"\n\n"), "body exceeds", id="events for ever"),
+        pytest.param(endless(STREAM, b"data: {}\n\n" * 9999), "discover: 200 ", id="small ones for ever"),
+        pytest.param(endless(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", 0.01), "waited 1 s", id="headers for ever"),
+        pytest.param(endless(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 65536), "body exceeds", id="a body for ever"),
+        pytest.param(send(), "the output ended", id="closed"),
+        pytest.param(send(b"SSH-2.0-OpenSSH_9.9\r\n"), "the output ended", id="ssh"),
+        pytest.param(send(response(b"<html>")), "200 no JSON-RPC: <html>", id="a web page"),
+        pytest.param(send(response(b"[]")), "200 no JSON-RPC: []", id="a list"),
+        pytest.param(send(response(b'{"id":1,"result":{}}', "500 Oops")), "500 a result without", id="a lone result"),
+        pytest.param(send(response(b"", "204 No Content")), "204 nothing", id="nothing at all"),
+        pytest.param(
+            send(response(b"", "307 Temporary Redirect", headers="Location: /elsewhere\r\n")),
+            "307 redirected to /elsewhere",
+            id="a redirect",
+        ),
+        pytest.param(
+            send(response(b'{"jsonrpc":"2.0","id":1,"result":' + b"[" * 100_000 + b"]" * 100_000 + b"}")),
+            "200 no JSON-RPC",
+            id="nested beyond reason",
+        ),
+        pytest.param(
+            send(response(b"\x1f\x8b\x08", headers="Content-Encoding: gzip\r\n")), "200 no JSON-RPC", id="unasked gzip"
+        ),
+    ],
+)
+def test_what_is_no_server_gets_that_verdict_with_the_evidence(answer: Answer, evidence: str):
+    told = report(answer)
+    assert told.verdict.kind == "not-mcp"
+    assert evidence in told.verdict.reason
+    assert told.diagnostics[0].rule == "era.not-mcp"
+
+
+def test_nobody_there_is_told():
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    told = report_on(probe_url(f"http://127.0.0.1:{port}/mcp", limits=LIMITS), Expectation())
+    assert told.verdict.kind == "not-mcp"
+    assert told.verdict.reason.startswith(f"cannot connect to http://127.0.0.1:{port}/mcp: ")
+
+
+def test_one_that_goes_away_halfway_is_judged_by_what_it_said():
+    """The listener is closed after the two openings; what comes then is told as not asked."""
+    seen = itertools.count(1)
+    over = threading.Event()
+
+    def answer(connection: socket.socket, request: bytes) -> None:
+        if next(seen) > 8:
+            over.set()
+            return
+        good()(connection, request)
+
+    told = report(answer)
+    assert over.is_set()
+    assert told.verdict.kind == "modern-only"
+
+
+def test_the_first_transport_of_all_is_told_as_legacy():
+    """HTTP+SSE of 2024-11-05: POST is refused, GET opens a stream whose first event says where to post."""
+
+    def answer(connection: socket.socket, request: bytes) -> None:
+        if request.startswith(b"GET"):
+            hang(STREAM + b"event: endpoint\ndata: /messages?session=1\n\n")(connection, request)
+        else:
+            connection.sendall(response(b"Method Not Allowed", "405 Method Not Allowed", "text/plain"))
+
+    told = report(answer)
+    assert (told.verdict.kind, told.verdict.revisions) == ("legacy-only", ("2024-11-05",))
+
+
+def test_credentials_reach_the_server_and_no_record():
+    def answer(connection: socket.socket, request: bytes) -> None:
+        if b"authorization: bearer s3cret\r\n" not in request.lower():
+            connection.sendall(response(b"", "401 Unauthorized", headers="WWW-Authenticate: Bearer\r\n"))
+        else:
+            good()(connection, request)
+
+    assert report(answer).verdict.kind == "not-mcp"
+    with listening(answer) as url:
+        told = report_on(probe_url(url, headers={"Authorization": "Bearer s3cret"}, limits=LIMITS), Expectation())
+    assert told.verdict.kind == "modern-only"
+    assert "s3cret" not in "\n".join(told.transcript())
