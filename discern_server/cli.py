@@ -7,6 +7,7 @@
     discern check
     discern accept [--dry-run] [--overwrite]
     discern era [--require REVISION] [--forbid-legacy] [--strict] [--transcript] [--no-call] [URL | -- COMMAND...]
+    discern call NAME [--args JSON|@FILE|-] [--dry-run]
     discern doctor
     discern help [TOPIC]
     discern mcp   [--legacy reject|serve] [--log-level LEVEL]
@@ -340,6 +341,36 @@ def _era_junit(result: DiscernResult) -> str:
     return as_junit(result)
 
 
+def _call_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the tool to call")
+    parser.add_argument("--args", metavar="JSON", default="{}", help="the arguments; @FILE or - reads them")
+    parser.add_argument("--dry-run", action="store_true", help="show the HTTP request, and send nothing")
+    parser.add_argument("--timeout", metavar="SECONDS", type=float, default=120.0, help="how long to wait")
+
+
+def _call(arguments: Arguments, root: Path) -> DiscernResult:
+    from discern_server.verbs.call import call
+
+    text = _given_text(arguments.args)
+    return call(root, arguments.name, text, dry_run=arguments.dry_run, timeout_s=arguments.timeout)
+
+
+def _given_text(given: str) -> bytes:
+    """What an option says: itself, or what the file ``@FILE`` holds, or with ``-`` standard input."""
+    try:
+        if given == "-":
+            return sys.stdin.buffer.read()
+        return Path(given[1:]).read_bytes() if given.startswith("@") else given.encode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise _Told("usage", f"discern call: {given} cannot be read: {error.strerror}", is_fault=True) from None
+
+
+def _call_text(result: DiscernResult) -> DiscernResult:
+    from discern_server.verbs.call import for_people
+
+    return for_people(result)
+
+
 def _doctor(_arguments: Arguments, _root: Path) -> DiscernResult:
     from discern_server.verbs.doctor import doctor
 
@@ -366,6 +397,13 @@ VERBS: Final = (
         takes_command=True,
         text=_era_text,
         formats={"junit": _era_junit},
+    ),
+    Verb(
+        name="call",
+        summary="call one of the project's tools, or show the request it would send",
+        core=_call,
+        arguments=_call_arguments,
+        text=_call_text,
     ),
     Verb(name="doctor", summary="check the installation", core=_doctor),
     Verb(name="help", summary="show the guide", core=_help, arguments=_help_arguments),
