@@ -14,10 +14,11 @@
     discern serve [--legacy reject|serve] [--log-level LEVEL]
                   [--http HOST:PORT [--allowed-host HOST]... [--allowed-origin ORIGIN]...]
 
-Every verb takes ``--json`` and ``--root DIR``. Without ``--root``, the project is the nearest folder at or
-above the working directory that holds a ``discern.toml``; with it, that folder alone. ``mcp`` and
-``serve`` speak MCP on standard output (``serve --http`` over HTTP), so they take no ``--json``, and tell on standard
-error why they cannot start.
+Every verb takes ``--json``, ``--format``, ``--output FILE`` and ``--root DIR``. Without ``--root``, the project is the
+nearest folder at or above the working directory that holds a ``discern.toml``; with it, that folder alone. With
+``--output``, the file gets the answer in the form asked for, and standard output the text. ``mcp`` and ``serve`` speak
+MCP on standard output (``serve --http`` over HTTP), so they take no ``--json``, and tell on standard error why they
+cannot start.
 
 Exit codes: 0 it did what was asked, 1 the verb said no, 2 the command line is wrong, 130 interrupted, 141 nobody
 read the answer. With ``--json`` the answer is one JSON object on standard output, for a wrong command line too
@@ -152,6 +153,7 @@ def _parser() -> _Parser:
         added = verbs.add_parser(verb.name, help=verb.summary, description=verb.summary, add_help=False)
         _common_arguments(added, has_json=True)
         added.add_argument("--format", choices=("text", "json", *verb.formats), help="how to answer; text if not given")
+        added.add_argument("--output", metavar="FILE", type=Path, help="write that to a file, and show the text")
         if verb.arguments:
             verb.arguments(added)
         added.set_defaults(verb=verb.name, run=_runner(verb), takes_command=verb.takes_command)
@@ -309,7 +311,7 @@ def _era(arguments: Arguments, root: Path) -> DiscernResult:
     )
     options: dict[str, Any] = {
         "limits": Limits(answer_s=arguments.timeout),
-        "transcript": arguments.transcript or arguments.format == "junit",
+        "transcript": arguments.transcript,
         "call": not arguments.no_call,
     }
     if arguments.url or arguments.command:
@@ -418,19 +420,39 @@ def _runner(verb: Verb) -> Callable[[Arguments], int]:
         if level := os.environ.get(_LOG_VARIABLE):
             console.log_to_stderr(_known(level, console.LOG_LEVELS, _LOG_VARIABLE))
         answer = console.claim_stdout()
-        form = "json" if "json" in arguments else arguments.format
+        form = "json" if "json" in arguments else arguments.format or "text"
         try:
             result = verb.core(arguments, _root(arguments, finds=verb.finds_project))
         except _Told as told:
             return _tell(told, as_json=form == "json", stdout=answer)
-        if form in verb.formats:
-            console.write_text(verb.formats[form](result), answer)
-        else:
-            as_json = form == "json"
-            console.write_answer(result if as_json else verb.text(result), answer, as_json=as_json)
-        return OK if result.ok else SAID_NO
+        kept = True
+        if arguments.output is not None:
+            kept = _keep(verb, result, form, arguments.output)
+            form = "text"
+        _show(verb, result, form, answer)
+        return OK if result.ok and kept else SAID_NO
 
     return run
+
+
+def _show(verb: Verb, result: DiscernResult, form: str, stream: int) -> None:
+    """Write an answer to a descriptor in one of the verb's forms."""
+    if form in verb.formats:
+        console.write_text(verb.formats[form](result), stream)
+    else:
+        as_json = form == "json"
+        console.write_answer(result if as_json else verb.text(result), stream, as_json=as_json)
+
+
+def _keep(verb: Verb, result: DiscernResult, form: str, file: Path) -> bool:
+    """Write an answer to a file, and return whether that could be done; standard error tells why not."""
+    try:
+        with file.open("wb") as opened:
+            _show(verb, result, form, opened.fileno())
+    except OSError as error:
+        console.write_text(f"discern {verb.name}: cannot write {file}: {error.strerror}", sys.stderr.fileno())
+        return False
+    return True
 
 
 def _verbs_to_serve(arguments: Arguments) -> tuple[ServerFactory, LegacyPolicy]:
