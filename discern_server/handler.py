@@ -95,6 +95,13 @@ class RequestContext(Protocol):
         at the same time, in tasks of one task group, are put to the client in one round.
         """
 
+    async def once(self, key: str, work: Callable[[], Any]) -> Any:
+        """Do `work`, a function or a coroutine function, in one round of a call alone, and give what it gave.
+
+        For what must not be done twice because a question follows, such as a quote that is fetched. The value
+        is a JSON value; it travels to the client and back, sealed, and `key` names it within the call.
+        """
+
     async def elicit_url(self, key: str, message: str, url: str) -> Answer:
         """Ask the user to open `url`, for what must not pass through the client. As `elicit` otherwise."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -96,6 +96,10 @@ class Context:
             MCPError: -32021 where the client cannot ask its user.
         """
         return _answer(await self.rounds.ask(key, rounds.form(message, schema)))
+
+    async def once(self, key: str, work: Callable[[], Any]) -> Any:
+        """Do `work` in one round of a call alone; see `RequestContext.once`."""
+        return await self.rounds.once(key, work)
 
     async def elicit_url(self, key: str, message: str, url: str) -> Answer:
         """Ask the user to open `url`; see `RequestContext.elicit_url`."""

@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import InboundLadderRejection, InboundModernRoute, classify_inbound_request
-from mcp_types import INVALID_PARAMS, PROTOCOL_VERSION_META_KEY, UNSUPPORTED_PROTOCOL_VERSION
+from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, PROTOCOL_VERSION_META_KEY, UNSUPPORTED_PROTOCOL_VERSION
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 LegacyPolicy: TypeAlias = Literal["reject", "serve"]
@@ -46,9 +46,12 @@ def checked(legacy: LegacyPolicy) -> LegacyPolicy:
 
 def is_modern(method: str, params: Mapping[str, Any] | None) -> bool:
     """Whether a request claims the modern era."""
-    if method == "initialize" or params is None:
-        return False
-    meta = params.get("_meta")
+    return method != "initialize" and has_envelope(params)
+
+
+def has_envelope(params: Mapping[str, Any] | None) -> bool:
+    """Whether params carry a protocol version of their own, as every modern request does."""
+    meta = None if params is None else params.get("_meta")
     return isinstance(meta, Mapping) and PROTOCOL_VERSION_META_KEY in meta
 
 
@@ -81,6 +84,11 @@ def route(
 def unsupported(version: str | None) -> MCPError:
     """What a message is told that names `version`, which is not served, or none, outside an envelope."""
     return MCPError(code=UNSUPPORTED_PROTOCOL_VERSION, message="Unsupported protocol version", data=_versions(version))
+
+
+def no_handshake() -> MCPError:
+    """What a modern request for ``initialize`` is told over HTTP: there is no such method (streamable-http)."""
+    return MCPError(code=METHOD_NOT_FOUND, message=_HANDSHAKE_REFUSED, data=_versions(None))
 
 
 def _offered_version(params: Mapping[str, Any] | None) -> str | None:

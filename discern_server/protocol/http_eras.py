@@ -6,10 +6,11 @@ answered instead. Nothing is read from a socket here and nothing is built. The r
 1. the body is JSON, and one request or notification                      else 400, -32700 or -32600
 2. a notification is acknowledged and dropped (no notification of this revision means anything over HTTP)
 3. legacy requests are served where the policy says so
-4. a version that is only in the header is one that is served             else 400, -32022
-5. the envelope is whole, its version served, and the headers repeat it   else 400, -32602, -32022, -32020
+4. `initialize` behind an envelope is a method that does not exist         404, -32601
+5. a version that is only in the header is one that is served             else 400, -32022
+6. the envelope is whole, its version served, and the headers repeat it   else 400, -32602, -32022, -32020
 
-The SDK looks at rungs 1 and 5 once more when it serves the request; here they come first because a server
+The SDK looks at rungs 1 and 6 once more when it serves the request; here they come first because a server
 is built only for a request that is served, from what its envelope says.
 """
 
@@ -146,9 +147,11 @@ def _acknowledge(headers: Mapping[str, str], *, is_legacy: bool) -> Answer:
 
 def _admit_modern(message: Mapping[str, Any], headers: Mapping[str, str], token: Any) -> Admitted:
     method, params = message["method"], message.get("params")
+    has_envelope = eras.has_envelope(params)
+    if method == "initialize" and has_envelope:
+        raise eras.no_handshake()
     version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
-    names_it_in_header_alone = method != "initialize" and not eras.is_modern(method, params)
-    if names_it_in_header_alone and version is not None and version not in eras.SUPPORTED:
+    if method != "initialize" and not has_envelope and version is not None and version not in eras.SUPPORTED:
         raise eras.unsupported(version)
     route = eras.route(method, params, headers)
     meta = message["params"]["_meta"]

@@ -3,7 +3,8 @@
 A modern server sends no requests. Where a handler asks for input that is not there yet, the request ends
 with an ``input_required`` result that lists the questions; the client calls again with the answers, and the
 handler runs anew from its start, on a fresh server, on any replica. Nothing is kept in between: the answers of
-earlier rounds travel in ``requestState``, which is sealed (`sealed_rounds`), since the client could change it.
+earlier rounds, and what `Rounds.once` did, travel in ``requestState``, which is sealed (`SealedRounds`), since the
+client could change it.
 
 A handler's question raises `NeedsInput` once the questions asked at the same time have been put too. It is a
 `BaseException`, so that a handler's ``except Exception`` does not take it for a failure of its own.
@@ -13,6 +14,7 @@ In a handshake revision there is a channel back to the client, and the question 
 
 from __future__ import annotations
 
+import inspect
 import json
 import logging
 import os
@@ -75,6 +77,7 @@ class Rounds:
         self._sdk = sdk
         self._open: dict[str, Mapping[str, Any]] = {}
         self._accepted: dict[str, Any] = {}
+        self._done: dict[str, Any] = {}
 
     async def ask(self, key: str, question: Question) -> Any:
         """The client's answer to `question`, as the JSON value it sent.
@@ -101,22 +104,42 @@ class Rounds:
             await anyio.lowlevel.checkpoint()
         raise NeedsInput
 
+    async def once(self, key: str, work: Callable[[], Any]) -> Any:
+        """What `work` gave in the first round that came here; it is done in that one alone.
+
+        Raises:
+            TypeError: It gave what JSON cannot carry.
+        """
+        if key in self._earlier["done"]:
+            value = self._earlier["done"][key]
+        else:
+            value = work()
+            value = await value if inspect.isawaitable(value) else value
+            value = json.loads(json.dumps(value))  # the same value in the round that did it as in those after
+        self._done[key] = value
+        return value
+
     def interim(self) -> dict[str, Any]:
         """The result that puts the open questions to the client."""
         result: dict[str, Any] = {"resultType": "input_required", "inputRequests": dict(self._open)}
-        if self._accepted:
-            result["requestState"] = json.dumps(self._accepted, separators=(",", ":"))
+        if self._accepted or self._done:
+            state = {"answers": self._accepted, "done": self._done}
+            result["requestState"] = json.dumps(state, separators=(",", ":"))
         return result
 
     @cached_property
+    def _earlier(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the rounds before this one have left: sealed by us, so it has the form that `interim` gave it."""
+        state = (self._sdk.params or {}).get("requestState")
+        earlier: Mapping[str, Mapping[str, Any]] = (
+            json.loads(state) if isinstance(state, str) else {"answers": {}, "done": {}}
+        )
+        return earlier
+
+    @cached_property
     def _answers(self) -> Mapping[str, Any]:
-        params = self._sdk.params or {}
-        earlier = params.get("requestState")
-        answers = params.get("inputResponses")
-        return {
-            **(json.loads(earlier) if isinstance(earlier, str) else {}),
-            **(answers if isinstance(answers, Mapping) else {}),
-        }
+        answers = (self._sdk.params or {}).get("inputResponses")
+        return {**self._earlier["answers"], **(answers if isinstance(answers, Mapping) else {})}
 
     def _require(self, capability: tuple[str, ...]) -> None:
         declared = self._sdk.session.client_capabilities

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from discern_server.wire.http import HttpServer
@@ -25,13 +25,24 @@ class Served:
     def port(self) -> int:
         return int(self.url.rpartition(":")[2].partition("/")[0])
 
+    def at(self, path: str) -> HttpServer:
+        """Another path of the same server."""
+        return HttpServer(f"http://127.0.0.1:{self.port}{path}")
+
 
 @contextlib.contextmanager
-def serving(script: str, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[Served]:
-    """Run `script`, which lies beside this file, until it says where it listens; it is ended afterwards."""
-    command = [sys.executable, str(Path(__file__).with_name(script)), *arguments, "http", "0"]
+def serving_command(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> Iterator[Served]:
+    """Run `command` until it says where it listens; it is ended afterwards."""
     with StdioServer(command, env=env) as process:
         process.give_up()  # an HTTP server does not end with its standard input
         process.wait_for_stderr(_ANNOUNCEMENT)
         process.wait_for_stderr("ends it")
         yield Served(process)
+
+
+@contextlib.contextmanager
+def serving(script: str, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[Served]:
+    """Run `script`, which lies beside this file, on any free port."""
+    command = [sys.executable, str(Path(__file__).with_name(script)), *arguments, "http", "0"]
+    with serving_command(command, env=env) as served:
+        yield served

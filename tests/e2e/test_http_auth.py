@@ -88,13 +88,11 @@ def test_the_handshake_is_not_answered_without_a_token_either(server):
 
 
 def test_a_token_in_the_query_is_no_token(served):
-    server = type(served.http)(f"{served.url}?access_token=reader")
-    assert server.ask(modern_request("tools/list")).status == 401
+    assert served.at("/mcp?access_token=reader").ask(modern_request("tools/list")).status == 401
 
 
-def test_the_metadata_is_served_without_a_token(server, served):
-    metadata = type(server)(served.url.replace("/mcp", "/.well-known/oauth-protected-resource/mcp"))
-    answer = metadata.exchange("GET")
+def test_the_metadata_is_served_without_a_token(served):
+    answer = served.at("/.well-known/oauth-protected-resource/mcp").exchange("GET")
     assert answer.status == 200
     assert json.loads(answer.body) == {
         "resource": "https://mcp.example.com/mcp",

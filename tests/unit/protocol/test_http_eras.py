@@ -101,6 +101,15 @@ def test_initialize_is_refused_behind_modern_headers_too_even_where_legacy_is_se
         assert answer["error"]["code"] == -32022
 
 
+@pytest.mark.parametrize("legacy", ["reject", "serve"])
+def test_initialize_within_an_envelope_is_a_method_that_does_not_exist(legacy):
+    answer = post(modern_request("initialize", {"protocolVersion": "2025-11-25"}), legacy=legacy)
+    assert isinstance(answer, Answer)
+    assert answer.status == 404
+    told = json.loads(answer.body)["error"]
+    assert (told["code"], told["data"]) == (-32601, {"supported": ["2026-07-28"]})
+
+
 def test_a_request_without_headers_or_envelope_is_told_what_is_missing():
     answer = error(post(request("tools/list", {})))
     assert answer["error"]["code"] == -32602

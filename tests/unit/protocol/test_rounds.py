@@ -117,6 +117,34 @@ async def test_the_key_ring_comes_from_the_environment(monkeypatch):
         assert list(result["inputRequests"]) == ["sure"]
 
 
+async def test_what_is_done_once_is_done_in_the_first_round_alone():
+    quotes = iter([100, 200])
+
+    async def quote():
+        return {"price": next(quotes)}
+
+    async def offer(args, ctx):
+        quoted = await ctx.once("quote", quote)
+        label = await ctx.once("label", lambda: ("a", "b"))
+        answer = await ctx.elicit("sure", f"For {quoted['price']}?", {"properties": {"yes": {"type": "boolean"}}})
+        return {"price": quoted["price"], "yes": answer.content["yes"], "label": label}
+
+    async with raw_client(factory(offer)) as one, raw_client(factory(offer)) as other:
+        first = await one.result("tools/call", name="ask", arguments={})
+        assert first["inputRequests"]["sure"]["params"]["message"] == "For 100?"
+        assert "price" not in first["requestState"]
+        for _ in range(2):
+            last = await other.result(
+                "tools/call",
+                name="ask",
+                arguments={},
+                inputResponses={"sure": accept(yes=True), "quote": accept(price=1)},
+                requestState=first["requestState"],
+            )
+            assert last["structuredContent"] == {"price": 100, "yes": True, "label": ["a", "b"]}
+    assert next(quotes) == 200
+
+
 async def in_a_task_group(args, ctx):
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ctx.elicit, "a", "A?", NAME)
