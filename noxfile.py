@@ -7,7 +7,7 @@ import nox
 nox.needs_version = ">=2025.5"
 nox.options.default_venv_backend = "venv"
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["lint", "types", "contracts", "tests", "e2e"]
+nox.options.sessions = ["lint", "types", "contracts", "definitions", "tests", "e2e"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 CODE = ["discern_server", "tests", "tools", "docs/research", "benchmarks", "noxfile.py"]
@@ -40,6 +40,13 @@ def contracts(session: nox.Session) -> None:
     session.install("-e", ".")
     install_group(session, "contracts")
     session.run("lint-imports", "--no-cache")
+
+
+@nox.session
+def definitions(session: nox.Session) -> None:
+    """Check our own tool definitions, and that they are what our sources generate."""
+    session.install("-e", ".")
+    session.run("discern", "check")
 
 
 @nox.session

@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 from discern_server.catalog import ToolDefinition
 from discern_server.handler import Handler
 from discern_server.project import SourceConfig
-from discern_server.result import Diagnostic, DiscernError
+from discern_server.result import DiscernError
 
 
 class SourceError(DiscernError):
@@ -63,14 +63,7 @@ _KINDS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def open_source(config: SourceConfig, root: Path) -> Source:
-    """The source that `config` describes, of the project in the folder `root`.
-
-    Raises:
-        SourceError: Its kind is not to be had in this installation.
-    """
-    if config.kind not in _KINDS:
-        message = f'sources of kind "{config.kind}" are not to be had in this version'
-        raise SourceError([Diagnostic(rule="source.kind", message=message, path="discern.toml")])
+    """The source that `config` describes, of the project in the folder `root`."""
     module, name = _KINDS[config.kind]
     source: Source = getattr(importlib.import_module(module), name)(config, root)
     return source
