@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 from discern_server.catalog import ToolDefinition
 from discern_server.handler import Handler
 from discern_server.project import SourceConfig
-from discern_server.result import DiscernError
+from discern_server.result import Diagnostic, DiscernError
 
 
 class SourceError(DiscernError):
