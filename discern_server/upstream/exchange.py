@@ -131,7 +131,7 @@ def _trusted() -> ssl.SSLContext:
 
 
 def _no_cookies() -> CookieJar:
-    """A jar that takes no cookie: what one caller's answer sets must not reach another's request."""
+    """A jar that takes no cookie: requests are sent as they were built, and what nobody reads must not grow."""
     return CookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
 
 

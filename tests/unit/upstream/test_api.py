@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import anyio
+import httpx2
 import pytest
 
 from discern_server.handler import ABSENT, RequestScope
@@ -232,6 +233,16 @@ async def test_a_preview_sends_nothing_and_masks_every_credential():
     assert ["X-Key", "***"] in data["headers"]
     assert as_text(request).endswith("Content-Length: 2\n\n(2 bytes that are not text)")
     assert "api-key-1234" not in repr(data) + as_text(request)
+
+
+async def test_a_transport_can_stand_in_for_the_network():
+    stub = httpx2.MockTransport(lambda request: httpx2.Response(200, json={"host": request.url.host}))
+    upstream = Upstream({}, settings(), transport=stub)
+    for guarded in (False, True):
+        server = Server(url="https://api.example.com", guarded=guarded)
+        async with upstream.open():
+            output = await upstream.call("tool", OperationBinding(method="GET", path="/j", server=server), {})
+        assert output.structured == {"host": "api.example.com"}
 
 
 async def test_an_upstream_is_opened_once_at_a_time():

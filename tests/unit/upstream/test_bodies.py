@@ -127,6 +127,11 @@ def test_a_field_with_a_style_is_written_as_a_query_parameter():
     assert form({"where": {"a": 1}, "ids": [1, 2]}, **fields) == [("where[a]", "1"), ("ids", "1|2")]
 
 
+def test_a_file_in_a_form_is_its_bytes():
+    body = write("form", "application/x-www-form-urlencoded", {"f": file(b"\x00a+")})
+    assert body.data == b"f=%00a%2B"
+
+
 def test_reserved_characters_in_a_form_start_no_other_field():
     body = write(
         "form",

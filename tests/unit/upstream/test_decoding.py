@@ -97,6 +97,7 @@ def test_what_cannot_be_handed_on_is_no_json(body):
 
 def test_many_values_side_by_side_are_not_deep():
     assert json_of(answer(json.dumps([[]] * 1000).encode())) == [[]] * 1000
+    assert json_of(answer(json.dumps({"a": [{}] * 1000}).encode())) == {"a": [{}] * 1000}
     assert json_of(answer(b"[" * 100 + b"]" * 100)) is not ABSENT
 
 

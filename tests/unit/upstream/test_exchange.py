@@ -57,6 +57,16 @@ def secured(*names):
     return ((*(SchemeUse(name=name) for name in names),),)
 
 
+def stall(handler):
+    """Send half of an answer, and wait."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "100")
+    handler.end_headers()
+    handler.wfile.write(b"half")
+    handler.server.half_sent.set()
+    handler.wait_for_hang_up()
+
+
 async def call(operation, arguments=None, *, settings=None, output=None, inbound=None):
     upstream = Upstream({"key": KEY, "token": TOKEN}, settings or UpstreamSettings(retry=QUICK), environ=ENVIRON)
     with anyio.fail_after(30):
@@ -123,6 +133,8 @@ async def test_cookies_of_one_answer_never_reach_another_request():
         async with upstream.open():
             for _ in range(2):
                 await upstream.call("tool", binding(server), {})
+            assert upstream._exchange is not None
+            assert [len(client.cookies.jar) for client in upstream._exchange._clients.values()] == [0]
     assert [seen.header("Cookie") for seen in server.seen] == [None, None]
 
 
@@ -191,6 +203,15 @@ async def test_an_answer_of_fifty_megabytes_is_read_to_the_limit():
     assert facts_of(output)["limit_bytes"] == 100_000
     assert len(text_of(output)) < 10_000
     assert peak < 3_000_000
+
+
+async def test_an_answer_that_is_not_read_to_its_end_gives_its_connection_back_at_once():
+    with serving(stall) as server:
+        upstream = Upstream({}, UpstreamSettings(limits=Limits(max_response_bytes=2)))
+        async with upstream.open():
+            output = await upstream.call("tool", binding(server), {})
+            assert await anyio.to_thread.run_sync(server.hung_up.wait, PATIENCE_S)
+    assert output.meta[META]["error"] == "answer_too_large"
 
 
 async def test_a_gzip_bomb_is_counted_decompressed():
@@ -267,7 +288,7 @@ async def test_a_redirect_to_another_origin_is_not_followed_and_tells_where_it_l
 
 
 @pytest.mark.parametrize(
-    "location", ["//evil.example/x", "https://127.0.0.1/x", "ftp://127.0.0.1/x", "http://u:p@HOST/x"]
+    "location", ["//evil.example/x", "http://[x]/", "https://127.0.0.1/x", "ftp://127.0.0.1/x", "http://u:p@HOST/x"]
 )
 async def test_another_scheme_host_or_user_is_another_origin(location):
     with serving() as server:
@@ -334,16 +355,6 @@ async def test_a_slow_answer_ends_with_the_tools_time_and_hangs_up():
         assert server.hung_up.wait(PATIENCE_S)
     assert output.meta[META]["error"] == "timed_out"
     assert facts_of(output)["timeout_s"] == 0.5
-
-
-def stall(handler):
-    """Send half of an answer, and wait."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", "100")
-    handler.end_headers()
-    handler.wfile.write(b"half")
-    handler.server.half_sent.set()
-    handler.wait_for_hang_up()
 
 
 @pytest.mark.parametrize("script", [lambda handler: handler.wait_for_hang_up(), stall], ids=["waiting", "reading"])

@@ -113,6 +113,8 @@ async def test_the_next_address_is_tried_where_one_does_not_answer():
 async def test_what_the_network_says_is_told_for_guarded_servers_too():
     with pytest.raises(ConnectFailed, match="no address"):
         await send("http://api.invalid", GuardedBackend(resolving(), permits=lambda _: True))
+    with pytest.raises(ConnectFailed, match=r"api\.invalid: "):
+        await send("http://api.invalid")
     with serving(drop) as server:
         backend = GuardedBackend(resolving("127.0.0.1"), permits=lambda _: True)
         with pytest.raises(Exception, match="broke"):

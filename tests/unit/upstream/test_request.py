@@ -121,6 +121,16 @@ def test_the_whole_query_can_be_one_value():
     assert urlsplit(build(form).url).query == ""
 
 
+def test_a_content_parameter_in_the_path_and_in_a_cookie_is_one_value():
+    where = {"argument": "a", "name": "a", "content_type": "application/json"}
+    path = operation(ParameterBinding(location="path", **where), path="/r/{a}")
+    assert build(path, a={"b": 1}).url.endswith("/r/%7B%22b%22%3A1%7D")
+    assert rules(path) == [("argument.empty_path", "/a")]
+    cookie = operation(ParameterBinding(location="cookie", **where))
+    assert headers_of(build(cookie, a={"b": 1})) == {"Cookie": "a=%7B%22b%22%3A1%7D"}
+    assert headers_of(build(cookie)) == headers_of(build(operation(parameter("X", "header")))) == {}
+
+
 def test_a_line_break_in_the_query_is_data():
     assert urlsplit(build(operation(parameter("q", "query")), q="a\nb").url).query == "q=a%0Ab"
 
@@ -211,7 +221,13 @@ def test_all_faults_are_told_at_once():
 
 
 def test_half_a_surrogate_pair_is_refused():
-    assert rules(operation(parameter("q", "query")), q="\ud800") == [("argument.text", "/q")]
+    body = BodyBinding(argument="body", media_type="application/json", kind="json")
+    binding = operation(parameter("q", "query"), parameter("X-Note", "header"), method="POST", body=body)
+    assert rules(binding, **{"q": "\ud800", "X-Note": "\ud800", "body": ["\ud800"]}) == [
+        ("argument.text", "/q"),
+        ("argument.text", "/X-Note"),
+        ("argument.text", "/body"),
+    ]
 
 
 def test_a_url_that_nothing_would_take_is_refused():

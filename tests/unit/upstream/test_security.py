@@ -155,6 +155,11 @@ def test_a_credential_that_cannot_be_presented_is_told_without_the_secret(scheme
     assert "secret-a" not in f"{finding}"
 
 
+def test_what_is_missing_for_a_client_is_both_of_its_parts():
+    (finding,) = missing(use("client"))
+    assert "credentials.client = { client_id = { env = " in (finding.fix or "")
+
+
 def test_a_file_holds_the_secret_and_line_breaks_at_its_end_do_not_count(tmp_path):
     file = tmp_path / "token"
     file.write_bytes(b"from-a-file\r\n")

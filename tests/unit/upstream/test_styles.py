@@ -113,7 +113,7 @@ def test_undefined_members_are_left_out():
     """RFC 6570, section 2.3."""
     assert query(["a", None, "b"], "form", False) == "color=a,b"
     assert query({"a": None, "b": 2}, "form", False) == "color=b,2"
-    assert query({"a": None, "b": {"c": None}, "d": 1}, "deepObject", True) == "color%5Bd%5D=1"
+    assert query({"a": None, "b": {"c": None}, "d": 1, "e": []}, "deepObject", True) == "color%5Bd%5D=1"
 
 
 def test_an_item_that_holds_the_delimiter_is_encoded():
