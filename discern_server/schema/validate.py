@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -46,13 +46,15 @@ def compile_validator(schema: Mapping[str, Any] | bool, *, engine: EngineName | 
 class Validator:
     """A schema ready to judge. Thread-safe; made by `compile_validator`."""
 
-    __slots__ = ("_compiled", "_lock", "_schema", "engine_name")
+    __slots__ = ("_accepts", "_compiled", "_lock", "_schema", "engine_name")
 
     def __init__(self, schema: Mapping[str, Any] | bool, engine_name: EngineName) -> None:
         self.engine_name: Final = engine_name
         self._schema: Final = schema
         self._lock: Final = threading.Lock()
         self._compiled: _Compiled | None = None
+        # The engine's own verdict, once compiled: the way of every good value, kept short.
+        self._accepts: Callable[[Any], bool] = self._compile_and_accept
 
     def compile(self) -> None:
         """Compile unless that is done.
@@ -68,7 +70,11 @@ class Validator:
         Raises:
             SchemaError: as `compile`.
         """
-        return is_json(instance) and (self._compiled or self._ready()).accepts(instance)
+        try:
+            return is_json(instance) and self._accepts(instance)
+        except ValueError:
+            # Subclasses of str are JSON to Python, and unknown to the fast engine.
+            return self._accepts(_plain(instance))
 
     def diagnose(self, instance: Any, *, limit: int = 20) -> tuple[Diagnostic, ...]:
         """What is wrong with `instance`, `limit` findings at most; empty where nothing is.
@@ -79,16 +85,21 @@ class Validator:
         Raises:
             SchemaError: as `compile`.
         """
-        compiled = self._compiled or self._ready()
+        if self.is_valid(instance):
+            return ()
         if not is_json(instance):
             faults = islice(json_faults(instance), limit)
             return tuple(Diagnostic(rule=fault.rule, message=fault.message, path=fault.path) for fault in faults)
-        return () if compiled.accepts(instance) else compiled.explain(instance, limit)
+        return self._ready().explain(_plain(instance), limit)
+
+    def _compile_and_accept(self, instance: Any) -> bool:
+        return self._ready().engine.is_valid(instance)
 
     def _ready(self) -> _Compiled:
         with self._lock:
             if self._compiled is None:
                 self._compiled = _compile(thaw(self._schema), self.engine_name)
+                self._accepts = self._compiled.engine.is_valid
             return self._compiled
 
 
@@ -103,15 +114,8 @@ class _Compiled:
     def secrets(self) -> Secrets:
         return Secrets(self.schema)
 
-    def accepts(self, instance: Any) -> bool:
-        try:
-            return self.engine.is_valid(instance)
-        except ValueError:
-            # Subclasses of str are JSON to Python, and unknown to the fast engine.
-            return self.engine.is_valid(_plain(instance))
-
     def explain(self, instance: Any, limit: int) -> tuple[Diagnostic, ...]:
-        failures = sorted(islice(self.engine.failures(_plain(instance)), MOST_FAILURES), key=_reading_order)
+        failures = sorted(islice(self.engine.failures(instance), MOST_FAILURES), key=_reading_order)
         return tuple(islice(explain(failures, self.secrets), limit))
 
 
