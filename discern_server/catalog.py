@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 from discern_server.jsontext import JsonTextError, read_json
-from discern_server.result import Diagnostic, DiscernError, Severity
-from discern_server.rules import check_definition
+from discern_server.result import Diagnostic, DiscernError
+from discern_server.rules import definition_errors, folders
 from discern_server.schema.frozen import freeze, thaw
 
 __all__ = ["Catalog", "CatalogError", "ToolDefinition", "check_file_name", "freeze", "thaw"]
@@ -60,10 +60,15 @@ class ToolDefinition:
         Raises:
             CatalogError: it breaks a rule (see `discern_server.rules`).
         """
-        errors = _errors(definition)
+        errors = definition_errors(definition)
         if errors:
             owner = origin or definition.get("name")
             raise CatalogError(error.within(owner) if isinstance(owner, str) else error for error in errors)
+        return cls._of_good(definition, origin)
+
+    @classmethod
+    def _of_good(cls, definition: Mapping[str, Any], origin: str | None) -> ToolDefinition:
+        """As `from_wire`, for what is known to break no rule."""
         wire = freeze(definition)
         return cls(
             name=wire["name"],
@@ -149,12 +154,8 @@ class Catalog:
 
 
 def _same_name(first: ToolDefinition, second: ToolDefinition) -> Diagnostic:
-    return Diagnostic(
-        rule="catalog.unique-names",
-        message=f"the name {second.name} is taken" + (f" by {first.origin}" if first.origin else ""),
-        path=f"{second.origin or second.name}#/name",
-        fix="give one of the two another name",
-    )
+    message = f"the name {second.name} is taken" + (f" by {first.origin}" if first.origin else "")
+    return folders.UNIQUE_NAMES.at("/name", message).within(second.origin or second.name)
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -165,14 +166,10 @@ def _definition_files(folder: Path | Traversable) -> list[Path | Traversable]:
         files = [entry for entry in folder.iterdir() if entry.name.endswith(".json") and not entry.is_dir()]
     except OSError as error:
         message = f"cannot read the folder: {error.strerror or error}"
-        fault = Diagnostic(
-            rule="catalog.folder", message=message, path=str(folder), fix="give the folder of definitions"
-        )
-        raise CatalogError([fault]) from None
+        raise CatalogError([folders.FOLDER.at(str(folder), message)]) from None
     if not files:
         message = "the folder has no definition: no file in it ends in .json"
-        fault = Diagnostic(rule="catalog.empty", message=message, path=str(folder), fix="add one file for each tool")
-        raise CatalogError([fault])
+        raise CatalogError([folders.EMPTY.at(str(folder), message)])
     return sorted(files, key=lambda file: file.name)
 
 
@@ -182,26 +179,21 @@ def _load_definition(file: Path | Traversable) -> ToolDefinition:
         document = read_json(file.read_bytes())
     except OSError as error:
         message = f"cannot read the file: {error.strerror or error}"
-        raise CatalogError([Diagnostic(rule="catalog.file", message=message, path=origin)]) from None
+        raise CatalogError([folders.FILE.at(origin, message)]) from None
     except JsonTextError as error:
         raise CatalogError(fault.within(origin) for fault in error.diagnostics) from None
-    errors = [*_errors(document.value), *check_file_name(document.value, file.name)]
+    errors = [*definition_errors(document.value), *check_file_name(document.value, file.name)]
     if errors:
         raise CatalogError(document.placed(errors, origin))
-    return ToolDefinition.from_wire(document.value, origin)
+    return ToolDefinition._of_good(document.value, origin)  # noqa: SLF001 - of this module
 
 
 def check_file_name(definition: Any, file_name: str) -> Iterator[Diagnostic]:
     """A finding where the file of a definition is not named after its tool."""
     name = definition.get("name") if isinstance(definition, Mapping) else None
     if isinstance(name, str) and file_name != f"{name}.json":
-        yield Diagnostic(
-            rule="catalog.file-name",
-            message=f"the file {file_name} defines a tool named {name}",
-            path="/name",
-            fix=f"name the file {name}.json, or the tool {file_name.removesuffix('.json')}",
+        yield folders.FILE_NAME.at(
+            "/name",
+            f"the file {file_name} defines a tool named {name}",
+            f"name the file {name}.json, or the tool {file_name.removesuffix('.json')}",
         )
-
-
-def _errors(definition: Any) -> list[Diagnostic]:
-    return [finding for finding in check_definition(definition) if finding.severity is Severity.ERROR]

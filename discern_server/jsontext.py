@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from discern_server.result import Diagnostic, DiscernError
-from discern_server.schema.json_value import MAX_DEPTH, json_faults
+from discern_server.schema.json_value import MAX_DEPTH, is_json, json_faults
 from discern_server.schema.pointer import Token, pointer
 
 UTF8_BOM: Final = b"\xef\xbb\xbf"
@@ -97,10 +97,10 @@ def _error(rule: str, message: str, fix: str, *, line: int | None = None) -> Jso
 
 
 def _value_faults(document: JsonText) -> Iterator[Diagnostic]:
-    faults = list(json_faults(document.value))
+    faults = [] if is_json(document.value) else list(json_faults(document.value))
     lines = document.lines() if faults else {}
     for fault in faults:
-        yield Diagnostic(rule=fault.rule, message=fault.message, path=fault.path, line=lines.get(fault.path))
+        yield replace(fault.diagnostic(), line=lines.get(fault.path))
 
 
 def _repeated_keys(text: str) -> Iterator[Diagnostic]:

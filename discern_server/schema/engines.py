@@ -61,11 +61,15 @@ class Engine(Protocol):
 
 
 class CannotCompileError(Exception):
-    """An engine refuses a schema: `reason` says why, `path` where, as far as the engine tells."""
+    """An engine refuses a schema: `reason` says why, `path` where, as far as the engine tells.
 
-    def __init__(self, reason: str, path: tuple[Token, ...] = ()) -> None:
+    `rule` is ``schema.pattern`` where it is a pattern that it refuses, else ``schema.invalid``.
+    """
+
+    def __init__(self, reason: str, path: tuple[Token, ...] = (), *, rule: str = "schema.invalid") -> None:
         self.reason = reason
         self.path = path
+        self.rule = rule
         super().__init__(reason)
 
 

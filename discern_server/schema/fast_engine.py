@@ -116,7 +116,8 @@ def _compile(schema: Any, registry: jsonschema_rs.Registry | None = None) -> jso
             pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT),
         )
     except jsonschema_rs.ValidationError as error:
-        raise CannotCompileError(error.message, tuple(error.instance_path)) from error
+        rule = "schema.pattern" if error.kind.name == "format" else "schema.invalid"
+        raise CannotCompileError(error.message, tuple(error.instance_path), rule=rule) from error
     except ValueError as error:
         raise CannotCompileError(str(error)) from error
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
+from discern_server.result import Diagnostic
 from discern_server.schema.pointer import Token, pointer
 
 MAX_DEPTH: Final = 200
@@ -21,6 +23,17 @@ MAX_VALUES: Final = 2_000_000
 
 MAX_INTEGER_DIGITS: Final = 4300
 """How long an integer may be: Python's own limit for reading one (``sys.set_int_max_str_digits``)."""
+
+MENDS: Final = MappingProxyType(
+    {
+        "json.depth": "nest less deeply; a recursive schema uses $ref",
+        "json.number": "write a number that a double can hold, or a string",
+        "json.size": "make several of it",
+        "json.type": "turn it into a JSON value first",
+        "json.unicode": "write the whole character, or leave the half out",
+    }
+)
+"""By rule, what to do about a fault."""
 
 _LIMIT: Final = 10**MAX_INTEGER_DIGITS
 _SMALL: Final = 2**53
@@ -33,6 +46,10 @@ class JsonFault:
     rule: str
     message: str
     path: str = ""
+
+    def diagnostic(self) -> Diagnostic:
+        """The fault as a finding."""
+        return Diagnostic(rule=self.rule, message=self.message, path=self.path, fix=MENDS[self.rule])
 
 
 def is_json(value: Any) -> bool:

@@ -84,7 +84,8 @@ def _check_patterns(schema: Any) -> None:
             for pattern in named if python_too else ():
                 re.compile(pattern)
         except (ValueError, regex.error, re.error) as error:
-            raise CannotCompileError(f"{pattern!r} is no pattern: {error}", parse(place)) from None
+            reason = f"{pattern!r} is no pattern: {error}"
+            raise CannotCompileError(reason, parse(place), rule="schema.pattern") from None
 
 
 # --- corrected keywords ---------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any, Final
 
 from discern_server.result import Diagnostic
+from discern_server.schema.dialects import DRAFT_2020_12
 from discern_server.schema.engines import (
     CannotCompileError,
     Engine,
@@ -88,8 +89,7 @@ class Validator:
         if self.is_valid(instance):
             return ()
         if not is_json(instance):
-            faults = islice(json_faults(instance), limit)
-            return tuple(Diagnostic(rule=fault.rule, message=fault.message, path=fault.path) for fault in faults)
+            return tuple(fault.diagnostic() for fault in islice(json_faults(instance), limit))
         return self._ready().explain(_plain(instance), limit)
 
     def _compile_and_accept(self, instance: Any) -> bool:
@@ -123,14 +123,37 @@ def _plain(instance: Any) -> Any:
     return json.loads(json.dumps(instance))
 
 
+_IDENTIFYING: Final = frozenset(
+    {"$anchor", "$dynamicAnchor", "$dynamicRef", "$id", "$recursiveAnchor", "$recursiveRef", "$ref", "$vocabulary"}
+    | {"dependencies"}
+)
+
+
+def is_plain(schema: Any) -> bool:
+    """Whether `schema` is 2020-12 without a reference or an identifier, so that normalising would change nothing.
+
+    Looks at keys alone, whatever they stand in: a property named ``$ref`` costs time, and nothing else.
+    """
+    waiting = [schema]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if not _IDENTIFYING.isdisjoint(value) or value.get("$schema", DRAFT_2020_12.uri) != DRAFT_2020_12.uri:
+                return False
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return isinstance(schema, dict)
+
+
 def _reading_order(failure: Failure) -> tuple[Any, ...]:
     return failure.instance_path, failure.keyword
 
 
 def _compile(schema: Any, engine_name: EngineName) -> _Compiled:
-    normalized = normalize(schema)
+    normalized = schema if is_plain(schema) else normalize(schema)
     try:
         return _Compiled(normalized, compile_schema(normalized, engine_name))
     except CannotCompileError as error:
-        fault = Diagnostic(rule="schema.invalid", message=error.reason, path=pointer(error.path))
+        fault = Diagnostic(rule=error.rule, message=error.reason, path=pointer(error.path))
         raise SchemaError([fault]) from error
