@@ -195,7 +195,7 @@ class Project:
             FileNotFoundError: There is none: the folder is not a project.
             ProjectError: It cannot be read, or says something that cannot be meant; with every fault.
         """
-        return Project.parse(_text_of(root / FILE_NAME), root)
+        return Project.parse(read_project_file(root), root)
 
     @staticmethod
     def parse(text: str, root: Path) -> Project:
@@ -211,9 +211,15 @@ class Project:
         return project
 
 
-def _text_of(file: Path) -> str:
+def read_project_file(root: Path) -> str:
+    """The text of the project file in the folder `root`.
+
+    Raises:
+        FileNotFoundError: There is none.
+        ProjectError: It cannot be read.
+    """
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return (root / FILE_NAME).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise
     except (OSError, UnicodeDecodeError) as error:

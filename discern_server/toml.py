@@ -12,6 +12,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from discern_server.result import Diagnostic
@@ -51,7 +52,7 @@ class Document:
 
     def __init__(self, text: str, file: str) -> None:
         self.file = file
-        self._lines = _lines_of_keys(text)
+        self._text = text
         self._faults: list[Diagnostic] = []
         self.root = Table(self, (), self._parse(text))
 
@@ -65,6 +66,10 @@ class Document:
         line = next((self._lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in self._lines), None)
         path = f"{self.file}#{pointer(place)}" if place else self.file
         self._faults.append(Diagnostic(rule=rule, message=message, path=path, line=line, fix=fix))
+
+    @cached_property
+    def _lines(self) -> dict[Place, int]:
+        return _lines_of_keys(self._text)
 
     def _parse(self, text: str) -> Mapping[str, Any]:
         try:

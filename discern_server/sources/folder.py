@@ -11,9 +11,10 @@ function of a tool is the one of its name in the module that ``handlers`` names 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +22,7 @@ from urllib.request import url2pathname
 
 from discern_server.catalog import ToolDefinition
 from discern_server.handler import Handler
-from discern_server.jsontext import JsonTextError, read_json
+from discern_server.jsontext import JsonText, JsonTextError, read_json
 from discern_server.project import SchemasSource
 from discern_server.result import Diagnostic, Severity
 from discern_server.rules import check_definition
@@ -37,6 +38,7 @@ class Folder:
     def __init__(self, config: SchemasSource, root: Path) -> None:
         self._config = config
         self._root = root
+        self._findings: dict[str, list[Diagnostic]] = {}
 
     def definitions(self) -> list[ToolDefinition]:
         """A definition for each file, in the order of the file names."""
@@ -52,8 +54,8 @@ class Folder:
         return definitions
 
     def findings(self) -> tuple[Diagnostic, ...]:
-        """Nothing: what is wrong with it is a fault."""
-        return ()
+        """What means nothing in the dialect of a schema that `definitions` has read."""
+        return tuple(chain.from_iterable(self._findings.values()))
 
     def handlers(self) -> Mapping[str, Handler]:
         """The function of each tool; none where the source names no module."""
@@ -90,36 +92,54 @@ class Folder:
 
     def _read(self, file: Path, shown: str) -> ToolDefinition:
         """The definition in `file`, which diagnostics call `shown`."""
-        try:
-            document = read_json(file.read_bytes())
-        except OSError as error:
-            message = f"cannot read the file: {error.strerror or error}"
-            raise SourceError([Diagnostic(rule="folder.file", message=message, path=shown)]) from error
-        except JsonTextError as error:
-            raise SourceError(fault.within(shown) for fault in error.diagnostics) from error
+        document = _json_in(file, shown)
         whole = isinstance(document.value, Mapping) and "inputSchema" in document.value
         definition = {"name": file.stem, **document.value} if whole else _around(document.value, file.stem)
-        faults = list(self._normalize(definition, file)) or [*_errors(definition)]
+        faults, warnings = self._normalize(definition, file)
+        faults = faults or [finding for finding in check_definition(definition) if finding.severity is Severity.ERROR]
+        prefix = "" if whole else "/inputSchema"
         if faults:
-            prefix = "" if whole else "/inputSchema"
-            inside = (replace(fault, path=(fault.path or "").removeprefix(prefix)) for fault in faults)
-            raise SourceError(document.placed(inside, shown))
+            raise SourceError(_placed(faults, prefix, document, shown))
+        self._findings[shown] = _placed(warnings, prefix, document, shown)
         return ToolDefinition.from_wire(definition)
 
-    def _normalize(self, definition: Any, file: Path) -> Iterator[Diagnostic]:
-        """Put self-contained 2020-12 in the place of the schemas of `definition`; yield what forbids it."""
+    def _normalize(self, definition: Any, file: Path) -> tuple[list[Diagnostic], list[Diagnostic]]:
+        """Put self-contained 2020-12 in the place of the schemas of `definition`; what forbids it, and what is odd."""
+        faults: list[Diagnostic] = []
+        warnings: list[Diagnostic] = []
         for key in ("inputSchema", "outputSchema"):
             schema = definition.get(key) if isinstance(definition, dict) else None
-            if isinstance(schema, dict):
-                try:
-                    definition[key] = normalize(
-                        schema,
-                        dialect=self._config.dialect,
-                        resolve=_resolver(self._config.directory),
-                        base_uri=file.as_uri(),
-                    )
-                except SchemaError as error:
-                    yield from (_in_file(fault, f"/{key}", file.as_uri()) for fault in error.diagnostics)
+            if not isinstance(schema, dict):
+                continue
+            reported: list[Diagnostic] = []
+            try:
+                definition[key] = normalize(
+                    schema,
+                    dialect=self._config.dialect,
+                    resolve=_resolver(self._config.directory),
+                    base_uri=file.as_uri(),
+                    report=reported.append,
+                )
+            except SchemaError as error:
+                faults += (_in_file(fault, f"/{key}", file.as_uri()) for fault in error.diagnostics)
+            warnings += (_in_file(finding, f"/{key}", file.as_uri()) for finding in reported)
+        return faults, warnings
+
+
+def _json_in(file: Path, shown: str) -> JsonText:
+    try:
+        return read_json(file.read_bytes())
+    except OSError as error:
+        message = f"cannot read the file: {error.strerror or error}"
+        raise SourceError([Diagnostic(rule="folder.file", message=message, path=shown)]) from error
+    except JsonTextError as error:
+        raise SourceError(fault.within(shown) for fault in error.diagnostics) from error
+
+
+def _placed(findings: list[Diagnostic], prefix: str, document: JsonText, shown: str) -> list[Diagnostic]:
+    """Findings about a definition as findings of its file, in which all that is below `prefix` is at the root."""
+    inside = (replace(finding, path=(finding.path or "").removeprefix(prefix)) for finding in findings)
+    return list(document.placed(inside, shown))
 
 
 def _in_file(fault: Diagnostic, schema: str, uri: str) -> Diagnostic:
@@ -128,10 +148,6 @@ def _in_file(fault: Diagnostic, schema: str, uri: str) -> Diagnostic:
     if where in ("", uri):
         return replace(fault, path=schema + inside)
     return replace(fault, path=schema, message=f"{where.rpartition('/')[2]}#{inside}: {fault.message}")
-
-
-def _errors(definition: Any) -> Iterator[Diagnostic]:
-    return (finding for finding in check_definition(definition) if finding.severity is Severity.ERROR)
 
 
 def _around(schema: Any, name: str) -> Any:

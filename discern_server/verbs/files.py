@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import secrets
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -35,7 +35,7 @@ def write_file(file: Path, content: bytes) -> None:
         OSError: It could not be written; what was there is unharmed.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}.tmp")
     try:
         with draft.open("xb") as stream:
             stream.write(content)

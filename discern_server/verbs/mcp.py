@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from discern_server import __version__
 from discern_server.catalog import Catalog
 from discern_server.handler import RequestScope
-from discern_server.project import Features, Project, ProjectError
+from discern_server.project import Features, Project, ProjectError, read_project_file
 from discern_server.sources.calling import handler_of
 from discern_server.sources.python import tools_of
 from discern_server.verbs import tools
@@ -68,9 +68,15 @@ def features_of(root: Path) -> Features:
     A tool that is shown then refuses by itself, and its answer tells what is wrong with the file.
     """
     try:
-        return Project.load(root).features
+        return _features_in(read_project_file(root), root)
     except (FileNotFoundError, ProjectError):
         return Features()
+
+
+@lru_cache(maxsize=1)
+def _features_in(text: str, root: Path) -> Features:
+    # The file is read for every request; the same text need not be parsed again.
+    return Project.parse(text, root).features
 
 
 def _is_on(tool: str, features: Features) -> bool:

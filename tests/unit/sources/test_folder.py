@@ -125,3 +125,12 @@ def test_a_schema_may_refer_into_other_files_of_the_folder_and_nowhere_else(tmp_
         "properties": {"id": {"$ref": "#/$defs/id"}},
         "$defs": {"id": {"type": "integer"}},
     }
+
+
+def test_a_keyword_that_means_nothing_in_its_dialect_is_told_and_does_no_harm(tmp_path: Path):
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "const": {}}
+    source = folder(tmp_path, {"old.json": schema})
+    assert len(source.definitions()) == 1
+    assert [(found.severity.value, found.path, found.line) for found in source.findings()] == [
+        ("warning", "definitions/old.json#/const", 4)
+    ]
