@@ -25,6 +25,7 @@ _HEADLINES: Final = {
     Kind.LEGACY_ONLY: "legacy-only: serves legacy clients alone",
     Kind.NOT_MCP: "not an MCP server, as far as it answered",
 }
+_LINE_CHARS: Final = 300
 _UNAUTHORIZED: Final = frozenset({401, 403})
 
 
@@ -184,7 +185,7 @@ def _hints(report: Report) -> tuple[str, ...]:
 
 
 def for_people(result: DiscernResult) -> DiscernResult:
-    """The result with a short table: the checks that apply, with their outcome and what was seen."""
+    """The result with a short table, of the checks that apply, and with long messages cut."""
     if result.data is None:
         return result
     data = dict(result.data)
@@ -194,7 +195,13 @@ def for_people(result: DiscernResult) -> DiscernResult:
         for check in data["checks"]
         if check["outcome"] != Outcome.NOT_APPLICABLE
     ]
+    for record in ("exchange", "transcript"):
+        data[record] = "\n".join(_cut(line) for line in data.get(record, ()))
     return replace(result, data={key: value for key, value in data.items() if value})
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LINE_CHARS else line[: _LINE_CHARS - 1] + "…"
 
 
 def as_junit(result: DiscernResult) -> str:

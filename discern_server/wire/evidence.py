@@ -56,6 +56,7 @@ class Answer:
         headers: The HTTP response's headers, names in lower case.
         body: The HTTP body where it holds no response, as text, shortened.
         stream: The names of the events, where the HTTP response is a stream of them.
+        span: Where in the conversation's transcript it begins and ends; no end where the conversation broke off.
     """
 
     question: Question
@@ -66,6 +67,7 @@ class Answer:
     headers: tuple[tuple[str, str], ...] = ()
     body: str = ""
     stream: tuple[str, ...] | None = None
+    span: tuple[int, int | None] = (0, None)
 
     @property
     def result(self) -> dict[str, Any] | None:
@@ -209,6 +211,11 @@ class Evidence:
     def get(self, question: Question) -> Answer | None:
         """The first answer to a question, or None where it was not asked."""
         return next((answer for answer in self.answers() if answer.question is question), None)
+
+    def exchange(self, question: Question) -> tuple[Entry, ...]:
+        """The part of the transcript in which `question` was asked and answered."""
+        conversation, answer = self.conversation(question), self.get(question)
+        return conversation.entries[slice(*answer.span)] if conversation and answer else ()
 
     def conversation(self, question: Question) -> Conversation | None:
         """The conversation in which a question was asked."""

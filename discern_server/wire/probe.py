@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from discern_server.wire.errors import AnswerError, ConnectError, StartError, WireError
+from discern_server.wire.errors import AnswerError, ConnectError, EndedError, StartError, WireError
 from discern_server.wire.evidence import Answer, Burst, Conversation, Evidence, Exit, Question, shortened
 from discern_server.wire.http import HttpAnswer, HttpServer
 from discern_server.wire.limits import Limits
@@ -155,7 +155,7 @@ class _StdioTalk:
 
     def ask(self, question: Question, message: Message) -> Answer:
         received = fault = None
-        started = time.monotonic()
+        started, first = time.monotonic(), len(self._server.transcript)
         try:
             if self._broken:
                 fault = "not asked: the conversation had broken off"
@@ -165,7 +165,8 @@ class _StdioTalk:
         except WireError as error:
             fault = self._told(error)
             self._break_off()
-        answer = Answer(question=question, sent=message, received=received, fault=fault)
+        span = (first, len(self._server.transcript) if received is not None else None)
+        answer = Answer(question=question, sent=message, received=received, fault=fault, span=span)
         self._answers.append(answer)
         return answer
 
@@ -195,10 +196,13 @@ class _StdioTalk:
         )
 
     def _told(self, error: WireError) -> str:
-        """What went wrong, with what came instead of the answer."""
-        if not self._server.unclaimed:
-            return str(error)
-        return f"{error}; it sent {shortened(encode(self._server.unclaimed[-1]).decode())}"
+        """What went wrong, with what came instead of the answer or, from a process that ended, its last words."""
+        if self._server.unclaimed:
+            return f"{error}; it sent {shortened(encode(self._server.unclaimed[-1]).decode())}"
+        last_words = self._server.stderr.strip().rpartition("\n")[2]
+        if isinstance(error, EndedError) and last_words:
+            return f"{error}; its last words: {shortened(last_words)}"
+        return str(error)
 
     def _see_exit(self) -> Exit:
         self._server.close_stdin()
@@ -230,7 +234,7 @@ class _HttpTalk:
         Raises:
             ConnectError: Nobody is there.
         """
-        started = time.monotonic()
+        started, first = time.monotonic(), len(self._server.transcript)
         came = self._server.ask(message, headers=headers, timeout_s=self._pace.answer_s())
         if isinstance(came.fault, ConnectError):
             raise came.fault
@@ -238,13 +242,14 @@ class _HttpTalk:
             self._pace.note_answer(time.monotonic() - started)
         received = _response(message, came)
         self._strays += [stray for stray in came.messages if stray is not received]
-        return self._keep(question, message, came, received)
+        return self._keep(question, message, came, received, first)
 
     def get(self) -> None:
         patience_s = min(_STREAM_PATIENCE_S, self._pace.answer_s())
         accept = {"Accept": "text/event-stream"}
+        first = len(self._server.transcript)
         came = self._server.exchange("GET", headers=accept, max_events=1, timeout_s=patience_s)
-        self._keep(Question.GET, {}, came, None)  # whatever comes is no answer to a message
+        self._keep(Question.GET, {}, came, None, first)  # whatever comes is no answer to a message
 
     def end(self) -> Conversation:
         """What was said."""
@@ -252,7 +257,9 @@ class _HttpTalk:
             answers=tuple(self._answers), strays=tuple(self._strays), entries=self._server.transcript.entries
         )
 
-    def _keep(self, question: Question, message: Message, came: HttpAnswer, received: Message | None) -> Answer:
+    def _keep(
+        self, question: Question, message: Message, came: HttpAnswer, received: Message | None, first: int
+    ) -> Answer:
         answer = Answer(
             question=question,
             sent=message,
@@ -262,6 +269,7 @@ class _HttpTalk:
             headers=came.headers,
             body="" if received else shortened(came.body[:1000].decode("utf-8", "backslashreplace")),
             stream=tuple(event.name for event in came.events) if came.is_event_stream else None,
+            span=(first, len(self._server.transcript)),
         )
         self._answers.append(answer)
         return answer

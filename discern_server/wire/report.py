@@ -47,7 +47,7 @@ class Report:
             meta = result.get("_meta")
             info = result.get("serverInfo") or (meta.get(SERVER_KEY) if isinstance(meta, dict) else None)
             if isinstance(info, dict):
-                return {key: shortened(str(info[key])) for key in ("name", "version") if key in info}
+                return {key: shortened(str(info[key])) for key in ("name", "version") if info.get(key)}
         return None
 
     @property
@@ -74,9 +74,7 @@ class Report:
         asked = [finding.question for check, finding in self.findings if check.id in fatal and finding.question]
         lines: list[str] = []
         for question in dict.fromkeys((*self.verdict.decided_by, *asked)):
-            conversation = self.evidence.conversation(question)
-            if conversation:
-                lines += [f"{question}:", *(f"  {entry}" for entry in conversation.entries)]
+            lines += [f"{question}:", *(f"  {entry}" for entry in self.evidence.exchange(question))]
         return lines
 
 

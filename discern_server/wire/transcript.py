@@ -67,6 +67,9 @@ class Transcript:
         with self._lock:
             return tuple(self._entries)
 
+    def __len__(self) -> int:
+        return len(self._entries)
+
     def __str__(self) -> str:
         lines = [str(entry) for entry in self.entries]
         if self.dropped:

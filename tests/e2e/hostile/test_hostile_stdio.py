@@ -49,7 +49,7 @@ def test_a_good_server_passes_every_check():
         ("EndlessLine", "the server's line exceeds 1000000 bytes"),
         ("FloodOfStderr", "no answer: waited 1.5 s"),
         ("Drip", "no answer: waited 1.5 s"),
-        ("DiesAtOnce", "exit code 1"),
+        ("DiesAtOnce", "(exit code 1); its last words: no configuration"),
         ("DiesWhenAsked", "exit code -9"),
         ("HalfAnAnswer", "exit code 3"),
         ("NeverAWholeLine", "no answer: waited 1.5 s"),
