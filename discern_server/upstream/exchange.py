@@ -32,7 +32,7 @@ from discern_server.upstream.errors import (
     ServerUnknown,
 )
 from discern_server.upstream.limits import Limits
-from discern_server.upstream.network import GuardedBackend, GuardedTransport
+from discern_server.upstream.network import GuardedBackend, GuardedTransport, check_literal
 from discern_server.upstream.redaction import Redactor
 from discern_server.upstream.request import UpstreamRequest
 
@@ -91,6 +91,8 @@ class Exchange:
 
     async def _send_once(self, request: UpstreamRequest, limits: Limits) -> Answer:
         with _as_upstream_errors(request), _logged_as(request):
+            if request.guarded:
+                check_literal(httpx2.URL(request.url).host)  # whatever carries the request, a stand-in too
             client = await self._client(guarded=request.guarded)
             response = await client.send(_for_httpx2(request, limits), stream=True, auth=None)
             try:

@@ -11,7 +11,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from socket import SOCK_STREAM, gaierror
+from socket import SOCK_STREAM, gaierror, inet_aton, inet_ntoa
 from typing import Any, Final, TypeAlias
 
 import anyio
@@ -40,6 +40,23 @@ def _embedded(address: IPv6Address) -> IPv4Address | None:
     if address in _NAT64:
         return IPv4Address(address.packed[-4:])
     return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+
+
+def check_literal(host: str) -> None:
+    """Refuse a host that names an address which is not public without a look at any resolver.
+
+    Raises:
+        AddressRefused: It is such an address in any spelling that `inet_aton` reads, or ``localhost`` (RFC 6761).
+    """
+    if host == "localhost" or host.endswith(".localhost"):
+        raise AddressRefused(host=host, address="this machine")
+    try:
+        address = host if ":" in host else inet_ntoa(inet_aton(host))
+        public = is_public(address)
+    except (OSError, ValueError):
+        return
+    if not public:
+        raise AddressRefused(host=host, address=address)
 
 
 async def resolve(host: str, port: int) -> list[str]:

@@ -51,7 +51,9 @@ _COOKIE_RESERVED: Final = keeping(RESERVED_IN_COOKIE)
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _NOT_IN_FIELD: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_NOT_IN_COOKIE: Final = re.compile(r"[\x00-\x20\x7f\";\\]|[^\x00-\x7f]")
+NOT_IN_COOKIE: Final = re.compile(r"[\x00-\x20\x7f\";\\]|[^\x00-\x7f]")
+"""What no cookie value holds (RFC 6265, section 4.1.1), less the comma, which joins lists."""
+
 _SEPARATOR: Final = re.compile(r"[/\\]")
 
 
@@ -130,7 +132,7 @@ def cookie_pieces(parameter: ParameterBinding, value: Any) -> list[str]:
     if parameter.style == "cookie" and parameter.content_type is None:
         encoder = str
     written = _pairs(parameter, value, encoder)
-    if encoder is str and any(_NOT_IN_COOKIE.search(text) for pair in written for text in pair):
+    if encoder is str and any(NOT_IN_COOKIE.search(text) for pair in written for text in pair):
         fix = "give the value already escaped, as the API expects it"
         raise ArgumentError("cookie", (parameter.argument,), "a cookie cannot hold this value as it is", fix)
     return [f"{name}={text}" for name, text in written]

@@ -68,7 +68,7 @@ class Presented:
     Attributes:
         headers: Header fields.
         query: Query parameters, not encoded.
-        cookies: Cookies, encoded.
+        cookies: Cookies, as they go out.
         secrets: Every text in these that is to be masked.
     """
 

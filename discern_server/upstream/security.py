@@ -17,7 +17,7 @@ from discern_server.result import Diagnostic
 from discern_server.upstream.binding import SchemeUse, Security, SecurityScheme
 from discern_server.upstream.credentials import Credential, SecretError, SecretReference, read_secret
 from discern_server.upstream.errors import CredentialsMissing
-from discern_server.upstream.percent import encode
+from discern_server.upstream.parameters import NOT_IN_COOKIE
 from discern_server.upstream.request import Presented
 
 
@@ -140,12 +140,14 @@ def _present(scheme: SecurityScheme, secret: str) -> Presented | Diagnostic:
     return _authorization((scheme.scheme or "bearer").capitalize(), secret, (secret,))
 
 
-def _present_key(scheme: SecurityScheme, key: str) -> Presented:
+def _present_key(scheme: SecurityScheme, key: str) -> Presented | Diagnostic:
     name = scheme.parameter or scheme.name
     if scheme.location == "query":
         return Presented(query=((name, key),), secrets=(key,))
     if scheme.location == "cookie":
-        return Presented(cookies=((name, encode(key)),), secrets=(key,))
+        if NOT_IN_COOKIE.search(key):
+            return _finding(scheme.name, "shape", "the secret holds what a cookie cannot hold, and goes out as it is")
+        return Presented(cookies=((name, key),), secrets=(key,))
     return Presented(headers=((name, key),), secrets=(key,))
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import httpx2
 import pytest
 
 from discern_server.upstream.binding import OperationBinding, Server
@@ -80,6 +81,25 @@ async def test_a_guarded_server_on_this_machine_is_refused_before_a_connection(h
     assert server.seen == []
     assert (caught.value.method, caught.value.url is not None) == ("GET", True)
     assert "base_url" in caught.value.hints[0]
+
+
+@pytest.mark.parametrize(
+    "host", ["10.0.0.1", "169.254.169.254", "127.1", "0x7f.1", "2130706433", "[::1]", "localhost", "api.localhost"]
+)
+async def test_a_name_that_is_an_address_is_refused_whatever_carries_the_request(host):
+    carried = []
+
+    def carry(sent):
+        carried.append(sent)
+        return httpx2.Response(200)
+
+    async with Exchange(transport=httpx2.MockTransport(carry)) as exchange:
+        with pytest.raises(AddressRefused):
+            await exchange.send(request(f"http://{host}/v1"), Limits())
+        assert carried == []
+        for public in ("8.8.8.8", "[2606:4700::1111]", "api.example.com", "localhost.example.com"):
+            await exchange.send(request(f"http://{public}/v1"), Limits())
+    assert len(carried) == 4
 
 
 async def test_one_address_that_is_not_public_refuses_the_name():

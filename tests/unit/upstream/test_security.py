@@ -34,7 +34,15 @@ SCHEMES = {
         SecurityScheme(name="tls", kind="mutualTLS"),
     )
 }
-ENVIRON = {"A": "secret-a", "B": "p:ä", "USER": "svc", "PAIR": "svc:p:ä", "EMPTY": "", "BROKEN": "a\r\nX: 1"}
+ENVIRON = {
+    "SESSION": "s%3Aa+b/=",
+    "A": "secret-a",
+    "B": "p:ä",
+    "USER": "svc",
+    "PAIR": "svc:p:ä",
+    "EMPTY": "",
+    "BROKEN": "a\r\nX: 1",
+}
 
 
 def use(*names, scopes=()):
@@ -62,7 +70,7 @@ BASIC = "Basic c3ZjOnA6w6Q="  # RFC 7617, section 2: svc, colon, "p:ä" in UTF-8
     [
         ("header", A, Presented(headers=(("X-Key", "secret-a"),))),
         ("query", A, Presented(query=(("key", "secret-a"),))),
-        ("cookie", B, Presented(cookies=(("sid", "p%3A%C3%A4"),))),
+        ("cookie", Reference(env="SESSION"), Presented(cookies=(("sid", "s%3Aa+b/="),))),
         ("bearer", A, Presented(headers=(("Authorization", "Bearer secret-a"),))),
         ("basic", PAIR, Presented(headers=(("Authorization", BASIC),))),
         (
@@ -138,6 +146,7 @@ def test_what_is_missing_is_told_for_every_alternative_with_the_mend():
     ("scheme", "credential", "told"),
     [
         ("basic", A, "the secret is not user:password"),
+        ("cookie", B, "what a cookie cannot hold"),
         ("basic", {"username": A}, "cannot be met with username"),
         ("bearer", {"username": A, "password": B}, "cannot be met with username, password"),
         ("person", {"client_id": A, "client_secret": B}, "cannot be met with client_id, client_secret"),
