@@ -115,10 +115,6 @@ class StreamConnection:
             if self._legacy is not None:
                 await aclose_shielded(self._legacy)
 
-    def stop(self) -> None:
-        """End the input here; what was taken from it is still answered."""
-        self._read.stop()
-
     def _close_streams(self) -> None:
         """Answer the listening streams: they would stay open for ever."""
         if self._factory.notify is not None:

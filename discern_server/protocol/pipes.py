@@ -1,9 +1,9 @@
 """Standard input and output on the event loop, instead of on two threads.
 
-The SDK's `stdio_server` reads and writes through whatever async files it is given and keeps framing to
-itself: it iterates lines, and writes lines. `native_stdio` gives it two that wait for readiness on the event
-loop, and None for a side where that cannot be had (a regular file, Windows, another event loop): the SDK
-then uses its threads for that side.
+`native_stdio` gives lines of text that wait for readiness on the event loop, and None for a side where that cannot
+be had (a regular file, Windows, another event loop): the SDK's `stdio_server` then uses its threads for that
+side. It reads and writes the other one through ours: all that it asks of a stream is to be iterated, written and
+flushed.
 
 While they are open, descriptor 0 is the null device and descriptor 1 is standard error, so that whatever a
 handler or its child process prints misses the wire. Explicit streams skip the SDK's own diversion, so
@@ -22,6 +22,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
 from typing import Final
 
 _READ_SIZE: Final = 1 << 18
@@ -69,6 +70,8 @@ class LineReader:
         return self
 
     async def __anext__(self) -> str:
+        if self._lines:
+            await asyncio.sleep(0)  # between the lines of a burst the requests before them run
         while not self._lines:
             if self.at_end:
                 raise StopAsyncIteration
@@ -145,6 +148,9 @@ class LineReader:
 class LineWriter:
     """Writes text to a descriptor, waiting on the event loop while it is full.
 
+    What has been handed over is written whole and in order, also where whoever waits for it is cancelled: half a
+    line would spoil the next one.
+
     Args:
         descriptor: What to write to; the caller owns it.
         on_broken: Called once, when the other end has gone. What is written after that is dropped.
@@ -156,38 +162,73 @@ class LineWriter:
         self._loop = asyncio.get_running_loop()
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLOUT)
+        self._texts: deque[_Text] = deque()
+        self._watching = False
         self._broken = False
 
+    def close(self) -> None:
+        """Stop watching the descriptor."""
+        self._unwatch()
+
     async def write(self, text: str) -> None:
-        """Write `text` whole."""
+        """Write `text` whole, after whatever was written before."""
         if self._broken:
             return
-        rest = memoryview(text.encode("utf-8"))
-        try:
-            while rest:
-                if self._poll.poll(0):
-                    rest = rest[os.write(self._descriptor, rest[:_PIPE_BUF]) :]
-                else:
-                    await self._writable()
-        except OSError:
-            self._broken = True
-            self._on_broken()
+        mine = _Text(memoryview(text.encode("utf-8")))
+        self._texts.append(mine)
+        if not self._watching:
+            self._write_on()
+        if mine.rest and not self._broken:
+            mine.written = self._loop.create_future()
+            await mine.written
 
     async def flush(self) -> None:
         """Nothing is held back; the SDK asks all the same."""
 
-    async def _writable(self) -> None:
-        ready: asyncio.Future[None] = self._loop.create_future()
-
-        def on_writable() -> None:
-            if not ready.done():
-                ready.set_result(None)
-
-        self._loop.add_writer(self._descriptor, on_writable)
+    def _write_on(self) -> None:
+        """Write as much as the descriptor takes, and watch it while there is more."""
         try:
-            await ready
-        finally:
+            while self._texts and self._poll.poll(0):
+                text = self._texts[0]
+                text.rest = text.rest[os.write(self._descriptor, text.rest[:_PIPE_BUF]) :]
+                if not text.rest:
+                    self._texts.popleft().settle()
+        except OSError:
+            self._break()
+        if self._texts:
+            self._watch()
+        else:
+            self._unwatch()
+
+    def _break(self) -> None:
+        self._broken = True
+        for text in self._texts:
+            text.settle()
+        self._texts.clear()
+        self._on_broken()
+
+    def _watch(self) -> None:
+        if not self._watching:
+            self._loop.add_writer(self._descriptor, self._write_on)
+            self._watching = True
+
+    def _unwatch(self) -> None:
+        if self._watching:
             self._loop.remove_writer(self._descriptor)
+            self._watching = False
+
+
+@dataclass(slots=True)
+class _Text:
+    """What is still to be written of a text, and who waits for it."""
+
+    rest: memoryview
+    written: asyncio.Future[None] | None = None
+
+    def settle(self) -> None:
+        """Let go whoever waits."""
+        if self.written is not None and not self.written.done():
+            self.written.set_result(None)
 
 
 @asynccontextmanager
@@ -211,6 +252,7 @@ async def native_stdio(
             cleanup.callback(reader.close)
         if _can_be_watched(1):
             writer = LineWriter(_divert_stdout(cleanup, restore=restore_stdout), on_broken=on_broken)
+            cleanup.callback(writer.close)
         yield reader, writer
 
 

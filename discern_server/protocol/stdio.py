@@ -1,9 +1,9 @@
 """Serving over standard input and output, for a process that an agent spawned.
 
-The story of a connection: lines come in, the SDK frames and parses them, its dispatcher starts a task for each
+The story of a connection: lines come in, the SDK's adapter parses them, its dispatcher starts a task for each
 request, and a `StreamConnection` answers it from a server that was built for it. What surrounds that is ours, on
-the SDK's public seams: the event loop's own pipes (`pipes`), a window of open requests (`window`), the era policy
-(`eras`), and an orderly end:
+the SDK's public seams: the event loop's own pipes (`pipes`, `lines`), a window of open requests (`window`), the era
+policy (`eras`), and an orderly end:
 
 - the client closes its end: what was read is answered, then the process exits with 0;
 - SIGTERM or SIGINT: reading stops, what is open is answered, the process exits with 143 or 130; a second
@@ -18,7 +18,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
 import anyio
@@ -33,7 +34,9 @@ from discern_server.protocol.connection import (
     StreamOptions,
 )
 from discern_server.protocol.factory import ServerFactory
+from discern_server.protocol.lines import MessageReader, MessageWriter
 from discern_server.protocol.pipes import LineReader, LineWriter, native_stdio
+from discern_server.protocol.window import ReadStream, StoppableRead, WriteStream
 
 _BLOCKED_READ_S: Final = 0.5
 
@@ -120,23 +123,36 @@ async def _serve_client(
     reader: LineReader | None,
     writer: LineWriter | None,
 ) -> None:
-    # Typed as anyio's files; all that the SDK asks of them is to be iterated, written and flushed.
-    async with stdio_server(cast("Any", reader), cast("Any", writer)) as (read, write):
+    async with _messages(reader, writer) as (read, write, stop):
         connection = StreamConnection(
             factory, state, options, read, write, input_ended=lambda: reader is not None and reader.at_end
         )
-
-        def stop() -> None:
-            if reader is not None:
-                reader.stop()
-            connection.stop()
-
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(signals.watch, stop)
             await connection.run()
             tasks.cancel_scope.cancel()
         if signals.status and reader is None:
             _exit_before_long(signals.status)
+
+
+@asynccontextmanager
+async def _messages(
+    reader: LineReader | None, writer: LineWriter | None
+) -> AsyncIterator[tuple[ReadStream, WriteStream, Callable[[], None]]]:
+    """What is read, what is written, and what ends the input: over our own pipes, or the SDK's threads for a side."""
+    if reader is not None and writer is not None:
+        yield MessageReader(reader), MessageWriter(writer), reader.stop
+        return
+    # Typed as anyio's files; all that the SDK asks of them is to be iterated, written and flushed.
+    async with stdio_server(cast("Any", reader), cast("Any", writer)) as (read, write):
+        stoppable = StoppableRead(read)
+
+        def stop() -> None:
+            if reader is not None:
+                reader.stop()
+            stoppable.stop()
+
+        yield stoppable, write, stop
 
 
 class _Signals:

@@ -53,7 +53,7 @@ class Window:
         self._open = 0
         self._writing = 0
         self._standing: set[RequestId] = set()
-        self._changed = anyio.Event()
+        self._changed: anyio.Event | None = None
 
     def opened(self, request_id: RequestId, *, standing: bool = False) -> None:
         """A request was read. A `standing` one, which is meant to stay open, takes no room."""
@@ -80,7 +80,7 @@ class Window:
     async def has_room(self) -> None:
         """Wait until another request may be read."""
         while not self._has_room():
-            await self._changed.wait()
+            await self._change()
 
     async def has_room_before_long(self) -> bool:
         """As `has_room`, after the end of the input: False once nothing has moved for the drain time."""
@@ -95,7 +95,7 @@ class Window:
             logger.warning("%d requests still ran when the input had ended; they are given up", self._running)
         with anyio.move_on_after(STALLED_CLIENT_S) as scope:
             while self._writing:
-                await self._changed.wait()
+                await self._change()
                 scope.deadline = anyio.current_time() + STALLED_CLIENT_S
 
     @property
@@ -107,14 +107,21 @@ class Window:
         while not reached():
             patience = self._drain_timeout_s if self._running else STALLED_CLIENT_S
             with anyio.move_on_after(patience) as scope:
-                await self._changed.wait()
+                await self._change()
             if scope.cancelled_caught:
                 return False
         return True
 
+    async def _change(self) -> None:
+        """Wait until the window changes. The event is made where there is someone to wait for it, which is seldom."""
+        if self._changed is None:
+            self._changed = anyio.Event()
+        await self._changed.wait()
+
     def _notify(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
 
 class Stream(Protocol):
@@ -180,8 +187,6 @@ class WindowedRead(_Wrapper):
         self._can_send_request = can_send_request
         self._input_ended = input_ended
         self._at_end = at_end
-        self._waiting = anyio.CancelScope()
-        self._stopped = False
 
     @property
     def last_context(self) -> contextvars.Context | None:
@@ -208,22 +213,14 @@ class WindowedRead(_Wrapper):
         await self._window.drained()
         raise anyio.EndOfStream
 
-    def stop(self) -> None:
-        """End the input here, whatever the stream behind still has to say."""
-        self._stopped = True
-        self._waiting.cancel()
-
     async def _next(self) -> SessionMessage | Exception | None:
         """The next message, or None at the end of the input."""
         if not await self._room():
             return None
-        with anyio.CancelScope() as self._waiting:
-            if not self._stopped:
-                try:
-                    return await self._inner.receive()
-                except anyio.EndOfStream:
-                    return None
-        return None
+        try:
+            return await self._inner.receive()
+        except anyio.EndOfStream:
+            return None
 
     async def _room(self) -> bool:
         if self._input_ended():
@@ -247,6 +244,28 @@ class WindowedRead(_Wrapper):
 
     async def _unanswered(self, request_id: RequestId) -> None:
         self._window.closed(request_id)
+
+
+class StoppableRead(_Wrapper):
+    """A stream whose end can be brought about from outside, although the stream behind is open."""
+
+    def __init__(self, inner: ReadStream) -> None:
+        super().__init__(inner)
+        self._inner = inner
+        self._waiting = anyio.CancelScope()
+        self._stopped = False
+
+    async def receive(self) -> SessionMessage | Exception:
+        """The next message; raises `anyio.EndOfStream` once it was stopped."""
+        with anyio.CancelScope() as self._waiting:
+            if not self._stopped:
+                return await self._inner.receive()
+        raise anyio.EndOfStream
+
+    def stop(self) -> None:
+        """End the input here, whatever the stream behind still has to say."""
+        self._stopped = True
+        self._waiting.cancel()
 
 
 class WindowedWrite(_Wrapper):

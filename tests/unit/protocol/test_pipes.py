@@ -149,3 +149,45 @@ async def test_a_reader_that_went_away_is_told_once_and_later_writes_are_dropped
     await writer.write("one\n")
     await writer.write("two\n")
     assert told == [True]
+
+
+async def test_texts_written_by_several_at_once_are_each_whole_and_in_order(pipe):
+    read_end, write_end = pipe
+    texts = [letter * 100_000 for letter in "abc"]
+    reader = LineReader(read_end, max_line_bytes=1 << 20)
+    writer = LineWriter(write_end, on_broken=lambda: None)
+    async with anyio.create_task_group() as tasks:
+        for text in texts:
+            tasks.start_soon(writer.write, text + "\n")
+        with anyio.fail_after(10):
+            assert [await anext(reader) for _ in texts] == texts
+    reader.close()
+
+
+async def test_a_text_is_written_whole_although_its_writer_is_cancelled(pipe):
+    """Half a line would spoil the next one."""
+    read_end, write_end = pipe
+    text = "x" * 300_000
+    writer = LineWriter(write_end, on_broken=lambda: None)
+    with anyio.CancelScope() as scope:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(writer.write, text + "\n")
+            await anyio.wait_all_tasks_blocked()
+            scope.cancel()
+    reader = LineReader(read_end, max_line_bytes=1 << 20)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(writer.write, "next\n")
+        with anyio.fail_after(10):
+            assert [await anext(reader), await anext(reader)] == [text, "next"]
+    reader.close()
+
+
+async def test_a_reader_that_goes_away_releases_whoever_waits_to_write(pipe):
+    read_end, write_end = pipe
+    writer = LineWriter(write_end, on_broken=lambda: None)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(writer.write, "x" * 300_000 + "\n")
+        await anyio.wait_all_tasks_blocked()
+        with anyio.fail_after(10):
+            os.close(read_end)
+            await writer.write("next\n")

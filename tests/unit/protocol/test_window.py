@@ -9,7 +9,7 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from discern_server.protocol.window import Window, WindowedRead, WindowedWrite
+from discern_server.protocol.window import StoppableRead, Window, WindowedRead, WindowedWrite
 
 pytestmark = pytest.mark.anyio
 
@@ -117,15 +117,21 @@ async def test_a_cancelled_request_counts_as_done_though_it_is_never_answered():
 
 
 async def test_stopping_ends_the_input_although_the_stream_behind_is_open():
-    async with Wire(Window(10, 1.0)) as wire, anyio.create_task_group() as tasks:
+    feed, inner = anyio.create_memory_object_stream[SessionMessage | Exception](1)
+    async with feed, StoppableRead(inner) as stream:
+        await feed.send(request(1))
+        assert (await stream.receive()).message.id == 1
+        async with anyio.create_task_group() as tasks:
 
-        async def read() -> None:
-            with pytest.raises(anyio.EndOfStream):
-                await wire.read.receive()
+            async def read() -> None:
+                with pytest.raises(anyio.EndOfStream):
+                    await stream.receive()
 
-        tasks.start_soon(read)
-        await anyio.wait_all_tasks_blocked()
-        wire.read.stop()
+            tasks.start_soon(read)
+            await anyio.wait_all_tasks_blocked()
+            stream.stop()
+        with pytest.raises(anyio.EndOfStream):
+            await stream.receive()
 
 
 async def test_a_string_id_stays_a_string_also_where_it_is_cancelled():
