@@ -13,12 +13,10 @@ in does not, so it must enter `HttpApp.lifespan` with its own.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
-from mcp.server.runner import modern_error_data
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -27,30 +25,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from discern_server.protocol import eras
 from discern_server.protocol.factory import ServerFactory
-from discern_server.protocol.http_auth import BearerAuth, BearerGate, access_token
-from discern_server.protocol.http_disconnect import (
-    BodyTooLargeError,
-    ClientLeftError,
-    cancel_when_client_leaves,
-    read_body,
-    replay,
-)
-from discern_server.protocol.http_eras import Admitted, Answer, admit, refusal
-from discern_server.protocol.http_manager import FreshServers
+from discern_server.protocol.http_auth import BearerAuth, BearerGate
+from discern_server.protocol.http_endpoint import Endpoint, EndpointOptions
 from discern_server.protocol.http_security import host_and_origin_check
-
-logger = logging.getLogger(__name__)
 
 DEFAULT_PATH: Final = "/mcp"
 DEFAULT_HEALTH_PATH: Final = "/health"
 DEFAULT_MAX_BODY_BYTES: Final = 4 << 20
-
-_LISTEN: Final = "subscriptions/listen"
-_STREAM_RANGES: Final = ("text/event-stream", "text/*", "*/*")
-_NOT_STARTED: Final = (
-    "The MCP app was called before its lifespan was entered. Mounted apps are not started by the app they are mounted "
-    "in: pass lifespan=mcp.lifespan to it, or enter mcp.lifespan() within a lifespan of your own."
-)
+DEFAULT_MAX_IN_FLIGHT: Final = 1024
 
 
 def http_app(
@@ -64,6 +46,7 @@ def http_app(
     json_response: bool | None = None,
     health_path: str | None = DEFAULT_HEALTH_PATH,
     max_body_bytes: int = DEFAULT_MAX_BODY_BYTES,
+    max_in_flight: int = DEFAULT_MAX_IN_FLIGHT,
 ) -> HttpApp:
     """An ASGI app that serves `factory`.
 
@@ -80,12 +63,14 @@ def http_app(
             JSON always; progress is dropped. A subscription is a stream in any case.
         health_path: Where a load balancer asks whether the app serves; None for nowhere.
         max_body_bytes: A larger body is refused with 413.
+        max_in_flight: How many requests may be open; further ones are refused with 503. Subscriptions are not counted:
+            `Subscriptions` has a limit of its own.
 
     Raises:
         ValueError: An option could never work.
     """
     return HttpApp(
-        _Endpoint(factory, legacy, json_response, max_body_bytes),
+        Endpoint(factory, EndpointOptions(legacy, json_response, max_body_bytes, max_in_flight)),
         path=path,
         auth=auth,
         health_path=health_path,
@@ -106,7 +91,7 @@ class HttpApp:
 
     def __init__(
         self,
-        endpoint: _Endpoint,
+        endpoint: Endpoint,
         *,
         path: str,
         auth: BearerAuth | None,
@@ -132,6 +117,14 @@ class HttpApp:
         async with self._endpoint.running():
             yield
 
+    def begin_shutdown(self) -> None:
+        """Prepare for the end: subscriptions are ended, and the health endpoint says so; all else is still served.
+
+        `serve_http` calls it at the signal. On another server, call it before that waits for open responses: a
+        subscription is one that ends only when its client leaves.
+        """
+        self._endpoint.begin_shutdown()
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI scope."""
         if scope["type"] != "http" or _path_in_app(scope) != self.path:
@@ -151,9 +144,8 @@ class HttpApp:
         return refused
 
     async def _health(self, _request: Request) -> Response:
-        if self._endpoint.is_running:
-            return JSONResponse({"status": "ok"})
-        return JSONResponse({"status": "starting"}, status_code=503)
+        status = self._endpoint.status
+        return JSONResponse({"status": status}, 200 if status == "ok" else 503)
 
 
 def _checked_path(option: str, path: str) -> str:
@@ -169,96 +161,3 @@ def _path_in_app(scope: Scope) -> str:
     if root and (path == root or path.startswith(f"{root}/")):
         path = path[len(root) :]
     return path.rstrip("/") or "/"
-
-
-class _Endpoint:
-    """The MCP endpoint: one POST, one request, one fresh server."""
-
-    def __init__(
-        self, factory: ServerFactory, legacy: eras.LegacyPolicy, json_response: bool | None, max_body_bytes: int
-    ) -> None:
-        self._factory = factory
-        self._legacy = eras.checked(legacy)
-        self._json_response = json_response
-        self._max_body_bytes = max_body_bytes
-        self._manager: FreshServers | None = None
-
-    @property
-    def is_running(self) -> bool:
-        """Whether requests can be served."""
-        return self._manager is not None
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Enter the factory's lifespan, and serve meanwhile."""
-        if self._manager is not None:
-            raise RuntimeError("The lifespan of this MCP app is entered already; an app is run once at a time")
-        manager = FreshServers(self._factory, max_body_bytes=self._max_body_bytes)
-        async with manager.run():
-            self._manager = manager
-            try:
-                yield
-            finally:
-                self._manager = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._manager is None:
-            raise RuntimeError(_NOT_STARTED)
-        scope = _with_one_accept(scope)
-        headers = _headers(scope)
-        try:
-            body = await read_body(receive, headers.get("content-length"), self._max_body_bytes)
-        except BodyTooLargeError:
-            message = f"The body is larger than the {self._max_body_bytes} bytes that are accepted"
-            await Response(message, status_code=413)(scope, receive, send)
-            return
-        except ClientLeftError:
-            return
-        admitted = admit(body, headers, legacy=self._legacy, token=access_token(scope))
-        if isinstance(admitted, Answer):
-            await _response(admitted)(scope, receive, send)
-        else:
-            await self._serve(self._manager, admitted, body, scope, receive, send)
-
-    async def _serve(
-        self, manager: FreshServers, admitted: Admitted, body: bytes, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        try:
-            server = self._factory.build(admitted.scope)
-        except Exception as error:  # noqa: BLE001 - the caller's callable chose the surface; what it raised is logged
-            await _response(refusal(admitted.id, modern_error_data(error)))(scope, receive, send)
-            return
-        if self._streams(admitted):
-            await manager.serve(server, scope, replay(body, receive), send, json_response=False)
-            return
-        with cancel_when_client_leaves(receive):
-            await manager.serve(server, scope, replay(body, receive), send, json_response=True)
-
-    def _streams(self, admitted: Admitted) -> bool:
-        if admitted.scope.method == _LISTEN:
-            return True
-        if self._json_response is None:
-            return admitted.wants_stream and _accepts_stream(admitted.scope.headers)
-        return not self._json_response
-
-
-def _response(answer: Answer) -> Response:
-    return Response(answer.body, answer.status, media_type="application/json" if answer.body else None)
-
-
-def _headers(scope: Scope) -> dict[str, str]:
-    """The headers by lower-case name; of a name that is repeated, the first value, as the SDK takes it."""
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
-
-
-def _with_one_accept(scope: Scope) -> Scope:
-    """`scope` with ``Accept`` on one line, where the SDK looks for all of it (RFC 9110, section 5.3)."""
-    accepts = [value for name, value in scope["headers"] if name == b"accept"]
-    if len(accepts) < 2:
-        return scope
-    others = [header for header in scope["headers"] if header[0] != b"accept"]
-    return {**scope, "headers": [*others, (b"accept", b", ".join(accepts))]}
-
-
-def _accepts_stream(headers: Mapping[str, str]) -> bool:
-    return any(media_range in headers.get("accept", "").lower() for media_range in _STREAM_RANGES)

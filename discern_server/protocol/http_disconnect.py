@@ -9,14 +9,16 @@ quarter of a fast call.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Iterator
+import contextvars
+from types import TracebackType
 from typing import Final
 
 import anyio
 from starlette.types import Message, Receive
 
 _WATCH_AFTER_S: Final = 0.05
+# A timer that was cancelled lies in the loop until it would have been due, and keeps its context all the while.
+_EMPTY: Final = contextvars.Context()
 
 
 class BodyTooLargeError(Exception):
@@ -67,26 +69,32 @@ def replay(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-@contextlib.contextmanager
-def cancel_when_client_leaves(receive: Receive) -> Iterator[None]:
-    """Cancel what runs inside when the client leaves. The body must have been read; asyncio only."""
-    watcher: asyncio.Task[None] | None = None
-    loop = asyncio.get_running_loop()
+class cancel_when_client_leaves:  # noqa: N801 - it reads as what it does
+    """A ``with`` block that is cancelled when the client leaves. The body must have been read; asyncio only."""
 
-    async def watch() -> None:
-        while (await receive())["type"] != "http.disconnect":
+    __slots__ = ("_receive", "_scope", "_timer", "_watcher")
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._watcher: asyncio.Task[None] | None = None
+
+    def __enter__(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(_WATCH_AFTER_S, self._begin, context=_EMPTY)
+        self._scope = anyio.CancelScope()
+        self._scope.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self._timer.cancel()
+        if self._watcher is not None:
+            self._watcher.cancel()
+        return bool(self._scope.__exit__(kind, error, trace))
+
+    def _begin(self) -> None:
+        self._watcher = asyncio.get_running_loop().create_task(self._watch())
+
+    async def _watch(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
             pass
-        scope.cancel()
-
-    def begin() -> None:
-        nonlocal watcher
-        watcher = loop.create_task(watch())
-
-    timer = loop.call_later(_WATCH_AFTER_S, begin)
-    try:
-        with anyio.CancelScope() as scope:
-            yield
-    finally:
-        timer.cancel()
-        if watcher is not None:
-            watcher.cancel()
+        self._scope.cancel()

@@ -23,9 +23,9 @@ from discern_server.protocol.factory import ServerFactory
 _CHECKED_BEFORE: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Exchange:
-    server: Server[Any]
+    server: Server[Any] | None
     json_response: bool
 
 
@@ -48,17 +48,20 @@ class FreshServers(StreamableHTTPSessionManager):
         self, server: Server[Any], scope: Scope, receive: Receive, send: Send, *, json_response: bool
     ) -> None:
         """Answer one request from `server`, with plain JSON or, where it has to say more, a stream of events."""
-        token = _exchange.set(_Exchange(server, json_response))
+        exchange = _Exchange(server, json_response)
+        token = _exchange.set(exchange)
         try:
             await self.handle_request(scope, receive, send)
         finally:
             _exchange.reset(token)
+            # Timers that the SDK has cancelled lie in the event loop for seconds, each with a copy of the context.
+            exchange.server = None
 
     @property
     def app(self) -> Server[Any]:
         """The server of the request that is being served; outside of one, the one that holds the lifespan."""
         exchange = _exchange.get()
-        return self._only_lifespan if exchange is None else exchange.server
+        return self._only_lifespan if exchange is None or exchange.server is None else exchange.server
 
     @app.setter
     def app(self, _value: Server[Any]) -> None:

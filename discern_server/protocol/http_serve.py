@@ -9,7 +9,7 @@ import ipaddress
 import socket
 import sys
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
 from discern_server.protocol.http import HttpApp
 
@@ -67,7 +67,18 @@ def serve_http(
     with _listen(host, port) as listener:
         sys.stderr.write(f"Serving MCP at {_url(listener, app.path)}; Ctrl-C ends it.\n")
         sys.stderr.flush()
-        uvicorn.Server(config).run(sockets=[listener])
+        _server(uvicorn, config, app).run(sockets=[listener])
+
+
+def _server(uvicorn: ModuleType, config: Any, app: HttpApp) -> Any:
+    """A server that tells the app of its end before it waits for open responses."""
+
+    class Server(uvicorn.Server):  # type: ignore[misc, name-defined]
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            app.begin_shutdown()
+            await super().shutdown(sockets)
+
+    return Server(config)
 
 
 def _uvicorn() -> ModuleType:

@@ -1,15 +1,29 @@
-"""A server that tells how many servers were built, and how many of them still live."""
+"""A server that tells how many servers were built, and how many of them still live.
+
+Usage: python tests/e2e/fresh_server.py [http PORT]
+"""
 
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from contextvars import ContextVar
 from typing import Any
 
 import anyio
 
-from discern_server import Catalog, RequestContext, RequestScope, ServerFactory, Surface, ToolDefinition, serve_stdio
+from discern_server import (
+    Catalog,
+    RequestContext,
+    RequestScope,
+    ServerFactory,
+    Surface,
+    ToolDefinition,
+    http_app,
+    serve_http,
+    serve_stdio,
+)
 
 BUILT: list[weakref.ref[Any]] = []
 BUILT_FOR_THIS: ContextVar[int] = ContextVar("built_for_this")
@@ -54,4 +68,7 @@ SURFACE = Surface(
 )
 
 if __name__ == "__main__":
-    serve_stdio(RecordingFactory(SURFACE))
+    if "http" in sys.argv:
+        serve_http(http_app(RecordingFactory(SURFACE)), port=int(sys.argv[-1]))
+    else:
+        serve_stdio(RecordingFactory(SURFACE))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from discern_server.wire.http import HttpServer
+from discern_server.wire.http import HttpServer, standard_headers
+from discern_server.wire.messages import encode
 from discern_server.wire.stdio import StdioServer
 
 _ANNOUNCEMENT = "Serving MCP at "
@@ -28,6 +31,24 @@ class Served:
     def at(self, path: str) -> HttpServer:
         """Another path of the same server."""
         return HttpServer(f"http://127.0.0.1:{self.port}{path}")
+
+    def open(self, message: Mapping[str, Any], head: str | None = None) -> socket.socket:
+        """A connection over which `message` was posted, with the headers it asks for or with those of `head`."""
+        if head is None:
+            head = "".join(f"{name}: {value}\r\n" for name, value in standard_headers(message).items())
+        body = encode(message)
+        connection = socket.create_connection(("127.0.0.1", self.port), 20)
+        host = f"Host: 127.0.0.1:{self.port}\r\nConnection: close\r\nContent-Length: {len(body)}\r\n"
+        connection.sendall(f"POST /mcp HTTP/1.1\r\n{host}{head}\r\n".encode() + body)
+        return connection
+
+
+def read_until(connection: socket.socket, text: bytes = b"") -> bytes:
+    """What comes until `text` is in it, or to the end where it is not."""
+    received = b""
+    while not (text and text in received) and (chunk := connection.recv(65536)):
+        received += chunk
+    return received
 
 
 @contextlib.contextmanager

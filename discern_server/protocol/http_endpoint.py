@@ -1,0 +1,174 @@
+"""The MCP endpoint of the HTTP app: one POST, one request, one fresh server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from mcp.server.runner import modern_error_data
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from discern_server.protocol import eras
+from discern_server.protocol.factory import ServerFactory
+from discern_server.protocol.http_auth import access_token
+from discern_server.protocol.http_disconnect import (
+    BodyTooLargeError,
+    ClientLeftError,
+    cancel_when_client_leaves,
+    read_body,
+    replay,
+)
+from discern_server.protocol.http_eras import Admitted, Answer, admit, refusal
+from discern_server.protocol.http_manager import FreshServers
+
+_LISTEN: Final = "subscriptions/listen"
+_RETRY_AFTER_S: Final = 1
+_STREAM_RANGES: Final = ("text/event-stream", "text/*", "*/*")
+_NOT_STARTED: Final = (
+    "The MCP app was called before its lifespan was entered. Mounted apps are not started by the app they are mounted "
+    "in: pass lifespan=mcp.lifespan to it, or enter mcp.lifespan() within a lifespan of your own."
+)
+
+
+Status: TypeAlias = Literal["starting", "ok", "stopping", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointOptions:
+    """How the endpoint serves: see `http_app`, which they are named after."""
+
+    legacy: eras.LegacyPolicy
+    json_response: bool | None
+    max_body_bytes: int
+    max_in_flight: int
+
+    def __post_init__(self) -> None:
+        """Refuse what could never work."""
+        eras.checked(self.legacy)
+        for name in ("max_body_bytes", "max_in_flight"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+
+class Endpoint:
+    """Answers each POST from a server that was built for it.
+
+    Attributes:
+        status: Whether requests are served: ``ok``, or ``starting``, ``stopping``, ``stopped``.
+    """
+
+    def __init__(self, factory: ServerFactory, options: EndpointOptions) -> None:
+        self._factory = factory
+        self._options = options
+        self._manager: FreshServers | None = None
+        self._in_flight = 0
+        self.status: Status = "starting"
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Enter the factory's lifespan, and serve meanwhile."""
+        if self._manager is not None:
+            raise RuntimeError("The lifespan of this MCP app is entered already; an app is run once at a time")
+        manager = FreshServers(self._factory, max_body_bytes=self._options.max_body_bytes)
+        async with manager.run():
+            self._manager, self.status = manager, "ok"
+            try:
+                yield
+            finally:
+                self._manager, self.status = None, "stopped"
+
+    def begin_shutdown(self) -> None:
+        """End the subscriptions."""
+        self.status = "stopping"
+        if self._factory.notify is not None:
+            self._factory.notify.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one POST whose ``Host`` and ``Origin`` are good, and whose token where there must be one."""
+        if self._manager is None:
+            raise RuntimeError(_NOT_STARTED)
+        if self._in_flight >= self._options.max_in_flight:
+            await _too_busy()(scope, receive, send)
+            return
+        self._in_flight += 1
+        try:
+            await self._answer(self._manager, _with_one_accept(scope), receive, send)
+        finally:
+            self._in_flight -= 1
+
+    async def _answer(self, manager: FreshServers, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = _headers(scope)
+        try:
+            body = await read_body(receive, headers.get("content-length"), self._options.max_body_bytes)
+        except BodyTooLargeError:
+            message = f"The body is larger than the {self._options.max_body_bytes} bytes that are accepted"
+            await Response(message, status_code=413)(scope, receive, send)
+            return
+        except ClientLeftError:
+            return
+        admitted = admit(body, headers, legacy=self._options.legacy, token=access_token(scope))
+        if isinstance(admitted, Answer):
+            await _response(admitted)(scope, receive, send)
+        else:
+            await self._serve(manager, admitted, body, scope, receive, send)
+
+    async def _serve(
+        self, manager: FreshServers, admitted: Admitted, body: bytes, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        try:
+            server = self._factory.build(admitted.scope)
+        except Exception as error:  # noqa: BLE001 - the caller's callable chose the surface; what it raised is logged
+            await _response(refusal(admitted.id, modern_error_data(error)))(scope, receive, send)
+            return
+        again = replay(body, receive)
+        if admitted.scope.method == _LISTEN:
+            with self._not_counted():
+                await manager.serve(server, scope, again, send, json_response=False)
+        elif self._streams(admitted):
+            await manager.serve(server, scope, again, send, json_response=False)
+        else:
+            with cancel_when_client_leaves(receive):
+                await manager.serve(server, scope, again, send, json_response=True)
+
+    @contextmanager
+    def _not_counted(self) -> Iterator[None]:
+        self._in_flight -= 1
+        try:
+            yield
+        finally:
+            self._in_flight += 1
+
+    def _streams(self, admitted: Admitted) -> bool:
+        if self._options.json_response is None:
+            return admitted.wants_stream and _accepts_stream(admitted.scope.headers)
+        return not self._options.json_response
+
+
+def _too_busy() -> Response:
+    message = "The server has as many requests open as it may have"
+    return Response(message, status_code=503, headers={"Retry-After": str(_RETRY_AFTER_S)})
+
+
+def _response(answer: Answer) -> Response:
+    return Response(answer.body, answer.status, media_type="application/json" if answer.body else None)
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """The headers by lower-case name; of a name that is repeated, the first value, as the SDK takes it."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+
+
+def _with_one_accept(scope: Scope) -> Scope:
+    """`scope` with ``Accept`` on one line, where the SDK looks for all of it (RFC 9110, section 5.3)."""
+    accepts = [value for name, value in scope["headers"] if name == b"accept"]
+    if len(accepts) < 2:
+        return scope
+    others = [header for header in scope["headers"] if header[0] != b"accept"]
+    return {**scope, "headers": [*others, (b"accept", b", ".join(accepts))]}
+
+
+def _accepts_stream(headers: Mapping[str, str]) -> bool:
+    return any(media_range in headers.get("accept", "").lower() for media_range in _STREAM_RANGES)
