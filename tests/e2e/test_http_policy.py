@@ -1,4 +1,4 @@
-"""Eras over HTTP, read off the raw wire, however the app answers."""
+"""Eras over HTTP, beyond what the probe asks (test_eras.py), read off the raw wire, however the app answers."""
 
 from __future__ import annotations
 
@@ -18,36 +18,6 @@ def server(request):
 def dual_server(request):
     with serving("wire_server.py", "--answers", request.param, "--legacy", "serve") as served:
         yield served.http
-
-
-def test_discover_names_the_modern_revision(server):
-    answer = server.ask(modern_request("server/discover"))
-    assert answer.status == 200
-    assert answer.response(1)["result"]["supportedVersions"] == ["2026-07-28"]
-
-
-def test_a_tool_is_called_without_any_handshake(server):
-    answer = server.ask(modern_request("tools/call", {"name": "echo", "arguments": {"text": "hello"}}))
-    assert answer.response(1)["result"]["content"] == [{"type": "text", "text": "hello"}]
-    assert answer.header("mcp-session-id") is None
-
-
-def test_initialize_is_refused_with_400_the_code_and_the_versions(server):
-    answer = server.ask(initialize())
-    assert answer.status == 400
-    assert answer.response(1)["error"]["code"] == -32022
-    assert answer.response(1)["error"]["data"] == {"supported": ["2026-07-28"], "requested": "2025-11-25"}
-
-
-def test_a_request_without_headers_and_envelope_is_refused_with_400(server):
-    answer = server.ask(request("tools/list"))
-    assert answer.status == 400
-    assert answer.response(1)["error"]["code"] == -32602
-
-
-def test_after_a_refusal_modern_requests_are_served(server):
-    server.ask(initialize())
-    assert server.ask(modern_request("tools/list")).status == 200
 
 
 def test_where_legacy_is_served_it_is_served_without_a_session(dual_server):

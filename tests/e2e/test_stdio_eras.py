@@ -1,4 +1,4 @@
-"""Eras on stdio, read off the raw wire: no constant of an SDK is trusted here."""
+"""Eras on stdio, beyond what the probe asks (test_eras.py), read off the raw wire: no constant of an SDK is trusted."""
 
 from __future__ import annotations
 
@@ -47,26 +47,6 @@ def server():
 def dual_server():
     with StdioServer([*SERVER, "--legacy", "serve"]) as server:
         yield server
-
-
-def test_discover_names_the_modern_revision(server):
-    result = server.ask(modern("server/discover"))["result"]
-    assert result["supportedVersions"] == ["2026-07-28"]
-    assert result["resultType"] == "complete"
-    assert result["_meta"]["io.modelcontextprotocol/serverInfo"] == {"name": "wire", "version": "1"}
-
-
-def test_a_tool_is_called_without_any_handshake(server):
-    answer = server.ask(modern("tools/call", {"name": "echo", "arguments": {"text": "hello"}}))
-    assert answer["result"]["content"] == [{"type": "text", "text": "hello"}]
-
-
-def test_initialize_is_refused_with_the_versions_named_and_the_connection_lives_on(server):
-    error = server.ask(INITIALIZE)["error"]
-    assert error["code"] == -32022
-    assert error["data"] == {"supported": ["2026-07-28"], "requested": "2025-11-25"}
-    assert "--legacy serve" in error["message"]
-    assert "result" in server.ask(modern("tools/list", id=2))
 
 
 def test_a_refused_client_that_goes_on_is_still_refused(server):
