@@ -16,7 +16,7 @@ SERVERS: Final = Path(__file__).with_name("servers")
 KEPT: Final = ROOT / ".bench"
 
 PACKAGES: Final = {
-    "ours": ["-e", str(ROOT), "uvloop==0.23.0"],
+    "ours": ["-e", f"{ROOT}[openapi]", "uvloop==0.23.0"],
     "sdk": ["mcp==2.3.0"],
     "fastmcp": ["fastmcp==4.2.3"],
 }

@@ -72,7 +72,7 @@ def examine(folder: Path, name: str, listed: int | None) -> Outcome:
     """Load one document and look at all that came of it."""
     outcome = Outcome(file=name, listed=listed)
     path = folder / name
-    root = folder / name.split("/")[0] if "/" in name else folder
+    root = folder / name.split("/", maxsplit=1)[0] if "/" in name else folder
     started = time.perf_counter()
     try:
         api, toolset = _make(path, file_opener(root))

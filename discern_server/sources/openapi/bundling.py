@@ -58,7 +58,7 @@ class Schemas:
     ) -> None:
         self._documents = documents
         self._path_of = path_of
-        self._sound = is_sound([part.schema for part in parts], definitions)
+        self._sound = is_sound([*definitions.values(), *(part.schema for part in parts)], definitions)
         self.findings: list[Diagnostic] = []
         self._broken: dict[str, Diagnostic] = {}
         self._definitions = {name: self._converted(schema, path_of(name)) for name, schema in definitions.items()}
@@ -171,13 +171,14 @@ class Bundler:
 
     def _origin(self, place: Place) -> SchemaPlace:
         """Where `place` is for the normaliser: what faults are reported at."""
-        root = self._normalizer.root
-        if place.uri != self._documents.root_uri:
-            return root
         try:
-            return root.at(*parse(place.pointer))
-        except UnresolvableError:
-            return root
+            return self._document(place.uri).at(*parse(place.pointer))
+        except (UnresolvableError, SchemaError):
+            return self._normalizer.root
+
+    def _document(self, uri: str) -> SchemaPlace:
+        root = self._normalizer.root
+        return root if uri == self._documents.root_uri else self._normalizer.follow(root.holding({"$ref": uri}))
 
     def _resolve(self, uri: str) -> Any:
         try:

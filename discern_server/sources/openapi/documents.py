@@ -8,9 +8,12 @@ no reference ever makes a request to another host.
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -22,6 +25,7 @@ from discern_server.sources.openapi import yaml12
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """The largest document that is read."""
+_BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]+")
 _MAX_CHAIN: Final = 64
 """How many references may follow one another."""
 
@@ -298,22 +302,42 @@ def parse(data: bytes, name: str) -> tuple[Any, list[yaml12.Duplicate]]:
     """
     duplicates: list[yaml12.Duplicate] = []
     try:
-        text = data.decode(json.detect_encoding(data))
+        text = _text_of(data)
+        if text.lstrip()[:1] in ("{", "["):
+            with suppress(ValueError):
+                return _parse_json(text, duplicates), duplicates
+            duplicates.clear()
+        return yaml12.parse(data.decode(json.detect_encoding(data)), duplicates.append), duplicates
     except UnicodeDecodeError as error:
         raise DocumentError(name, f"its text is not {error.encoding}: {error.reason} at byte {error.start}") from error
-    text = text.removeprefix("\ufeff")
-    try:
-        if text.lstrip()[:1] in ("{", "["):
-            return _parse_json(text, duplicates), duplicates
-        return yaml12.parse(text, duplicates.append), duplicates
     except yaml12.YamlError as error:
-        raise DocumentError(name, f"it is not YAML: {error.reason}", line=error.line) from error
+        raise DocumentError(name, f"it is neither JSON nor YAML: {error.reason}", line=error.line) from error
     except RecursionError as error:
         raise DocumentError(name, "it is nested too deeply to be read") from error
 
 
+def _text_of(data: bytes) -> str:
+    """The document as text, beyond ASCII in JSON's escapes.
+
+    Python keeps a text in as many bytes a character as its widest one needs. A single emoji makes 13 MB of
+    description 52 MB of text; written as an escape, which stands for the same in JSON, it does not.
+    """
+    encoding = json.detect_encoding(data)
+    if encoding in ("utf-8", "utf-8-sig") and not data.isascii():
+        data = _BEYOND_ASCII.sub(_escaped, data.removeprefix(codecs.BOM_UTF8))
+    return data.decode(encoding)
+
+
+def _escaped(found: re.Match[bytes]) -> bytes:
+    return json.dumps(found[0].decode("utf-8"))[1:-1].encode("ascii")
+
+
 def _parse_json(text: str, duplicates: list[yaml12.Duplicate]) -> Any:
-    """JSON, or where it is none, YAML that begins with a bracket."""
+    """JSON text as a value; a number that no float can hold stays text.
+
+    Raises:
+        ValueError: It is no JSON.
+    """
 
     def to_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
@@ -322,15 +346,12 @@ def _parse_json(text: str, duplicates: list[yaml12.Duplicate]) -> Any:
             duplicates.extend(yaml12.Duplicate(key, 0) for key, count in counts.items() if count > 1)
         return members
 
-    try:
-        return json.loads(text, object_pairs_hook=to_object, parse_constant=_refuse_constant)
-    except ValueError as json_error:
-        duplicates.clear()
-        try:
-            return yaml12.parse(text, duplicates.append)
-        except yaml12.YamlError:
-            line = json_error.lineno if isinstance(json_error, json.JSONDecodeError) else None
-            raise yaml12.YamlError(f"nor JSON: {json_error}", line) from json_error
+    return json.loads(text, object_pairs_hook=to_object, parse_constant=_refuse_constant, parse_float=_finite)
+
+
+def _finite(text: str) -> float | str:
+    number = float(text)
+    return number if number - number == 0 else text
 
 
 def _refuse_constant(name: str) -> Any:

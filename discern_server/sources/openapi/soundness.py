@@ -16,6 +16,7 @@ from discern_server.schema.engines import CannotCompileError, compile_schema, de
 from discern_server.schema.pointer import Token, pointer
 
 _MAX_FAULTS: Final = 100
+_BATCH: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,14 @@ class Mend:
     reason: str
 
 
-def is_sound(schemas: Sequence[Any], definitions: Mapping[str, Any]) -> bool:
-    """Whether every one of `schemas`, which refer to `definitions`, is a schema that a validator takes."""
-    return _fault({"$defs": definitions, "allOf": list(schemas)}) is None
+def is_sound(schemas: Sequence[Any], names: Iterable[str]) -> bool:
+    """Whether every one of `schemas`, which refer to definitions called `names`, is one that a validator takes.
+
+    They are looked at a batch at a time, for an engine holds all that it compiles.
+    """
+    known = dict.fromkeys(names, True)
+    batches = (schemas[start : start + _BATCH] for start in range(0, len(schemas), _BATCH))
+    return all(_fault({"$defs": known, "allOf": batch}) is None for batch in batches)
 
 
 def mended(schema: Any, names: Iterable[str]) -> tuple[Any, tuple[Mend, ...]]:
