@@ -25,7 +25,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, Server
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY, LoggingCapability, ServerCapabilities
-from mcp_types.methods import validate_client_request
+from mcp_types.methods import INPUT_REQUIRED_METHODS, validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from opentelemetry import trace
 from opentelemetry.trace import ProxyTracerProvider
@@ -103,18 +103,13 @@ class _SurfaceServer(Server[Any]):
             description=surface.description,
             instructions=surface.instructions,
             website_url=surface.website_url,
-            cache_hints=_discover_hint(surface),
+            cache_hints=_discover_hint(surface) if scope.method == "server/discover" else None,
             get_tool_input_schema=surface.mirrored_schema,
             **_handlers(surface, scope),
             on_subscriptions_listen=None if subscriptions is None else subscriptions.listen,
         )
         self._surface = surface
-        middleware: tuple[ServerMiddleware[Any], ...] = (
-            _telemetry,
-            sealed,
-            partial(_answer_list_directly, surface),
-        )
-        self.middleware[:] = middleware
+        self.middleware[:] = _middleware(surface, scope, sealed)
 
     @property
     def server_info_stamp(self) -> dict[str, Any]:
@@ -127,6 +122,13 @@ class _SurfaceServer(Server[Any]):
         if self._surface.logging and options.get("protocol_version") in MODERN_PROTOCOL_VERSIONS:
             capabilities.logging = LoggingCapability()
         return capabilities
+
+
+def _middleware(surface: Surface, scope: RequestScope, sealed: SealedRounds) -> tuple[ServerMiddleware[Any], ...]:
+    """What stands before the handlers, outermost first; what has nothing to do with this request is left out."""
+    if scope.method in INPUT_REQUIRED_METHODS:
+        return (_telemetry, sealed)
+    return (_telemetry, partial(_answer_list_directly, surface))
 
 
 def _handlers(surface: Surface, scope: RequestScope) -> dict[str, Any]:
