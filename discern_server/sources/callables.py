@@ -105,21 +105,19 @@ def read(function: Callable[..., Any], mark: ToolMark, place: Place) -> ToolFunc
         report("python.generator", "is a generator; a tool returns one result", "return the whole result")
     hints = _hints(function, report)
     doc = parse(function.__doc__)
-    parameters, context = [], None
-    for parameter in inspect.signature(function).parameters.values():
-        annotation = hints.get(parameter.name, NOTHING)
-        if _is_context(annotation):
-            context = parameter.name
-        elif _is_describable(parameter, annotation, unresolved=not hints, report=report):
-            parameters.append(
-                ToolParameter(
-                    name=parameter.name,
-                    annotation=annotation,
-                    default=parameter.default,
-                    description=doc.parameters.get(parameter.name),
-                )
-            )
-    _check_docstring(doc, inspect.signature(function).parameters, report)
+    signature = inspect.signature(function).parameters
+    _check_docstring(doc, signature, report)
+    context = next((name for name in signature if _is_context(hints.get(name))), None)
+    parameters = tuple(
+        ToolParameter(
+            name=parameter.name,
+            annotation=hints[parameter.name],
+            default=parameter.default,
+            description=doc.parameters.get(parameter.name),
+        )
+        for parameter in signature.values()
+        if parameter.name != context and _is_describable(parameter, hints, report)
+    )
     if faults:
         raise SourceError(faults)
     return ToolFunction(
@@ -127,7 +125,7 @@ def read(function: Callable[..., Any], mark: ToolMark, place: Place) -> ToolFunc
         mark=mark,
         place=place,
         doc=doc,
-        parameters=tuple(parameters),
+        parameters=parameters,
         context=context,
         returns=_awaited(hints.get("return", NOTHING)),
     )
@@ -156,20 +154,19 @@ def _is_context(annotation: Any) -> bool:
     return annotation is RequestContext or RequestContext in typing.get_args(annotation)
 
 
-def _is_describable(parameter: inspect.Parameter, annotation: Any, *, unresolved: bool, report: _Report) -> bool:
-    """Whether a caller can fill it in by name; says why not, unless its annotations could not be read at all."""
+def _is_describable(parameter: inspect.Parameter, hints: Mapping[str, Any], report: _Report) -> bool:
+    """Whether a caller can fill it in by name; says why not, unless `_hints` has said so."""
     if parameter.kind not in _NAMEABLE:
         fix = "name each parameter that callers give, without * and /"
         report("python.parameter", f"parameter {parameter.name} cannot be filled in by name", fix)
-    elif annotation is NOTHING:
-        if not unresolved or parameter.annotation is NOTHING:
-            fix = "annotate it (RequestContext for the context)"
-            report("python.annotation", f"parameter {parameter.name} has no annotation", fix)
+    elif parameter.annotation is NOTHING:
+        fix = "annotate it (RequestContext for the context)"
+        report("python.annotation", f"parameter {parameter.name} has no annotation", fix)
     elif type(parameter.default).__module__.startswith("pydantic.fields"):
         fix = f"write {parameter.name}: Annotated[TYPE, Field(...)] and a plain default"
         report("python.default", f"the default of {parameter.name} is a Field", fix)
     else:
-        return True
+        return parameter.name in hints
     return False
 
 

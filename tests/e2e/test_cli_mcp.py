@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -173,3 +175,16 @@ def test_mcp_takes_no_json_and_an_unknown_policy_is_told(tmp_path: Path):
     answer = discern("mcp", cwd=tmp_path, env=environment(DISCERN_LEGACY="maybe"))
     assert (answer.code, answer.out) == (2, "")
     assert "DISCERN_LEGACY is 'maybe'" in answer.err
+
+
+def test_serving_the_verbs_loads_no_schema_generator_and_no_source_it_does_not_use(root: Path):
+    program = (
+        "import sys; from pathlib import Path; from discern_server.verbs.mcp import verbs_factory;"
+        "verbs_factory(Path(sys.argv[1]));"
+        "print([name for name in sys.modules if name.startswith(('discern_server.sources.json_schema',"
+        " 'discern_server.sources.openapi', 'discern_server.sources.folder'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(root)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "[]\n"
