@@ -4,9 +4,10 @@
                  [--name NAME] [--dry-run]
     discern status
     discern map [NAME]
-    discern check
+    discern check [--format sarif]
     discern accept [--dry-run] [--overwrite]
-    discern era [--require REVISION] [--forbid-legacy] [--strict] [--transcript] [--no-call] [URL | -- COMMAND...]
+    discern era [--require REVISION] [--forbid-legacy] [--strict] [--transcript] [--no-call]
+                [--format junit|sarif] [URL | -- COMMAND...]
     discern call NAME [--args JSON|@FILE|-] [--dry-run]
     discern doctor
     discern help [TOPIC]

@@ -156,6 +156,20 @@ def _check(_arguments: Namespace, root: Path) -> DiscernResult:
     return check(root, generate)
 
 
+def _sarif(result: DiscernResult) -> str:
+    """The findings of an answer for code hosts; why there was nothing to find, as a finding."""
+    import json
+
+    from discern_server import __version__
+    from discern_server.result import Diagnostic
+    from discern_server.rules import RULES
+    from discern_server.sarif import to_sarif
+
+    why = () if result.ok else (Diagnostic(rule=result.error or "failed", message=result.message or ""),)
+    log = to_sarif(result.diagnostics or why, tool_version=__version__, rules=RULES.values())
+    return json.dumps(log, indent=2, ensure_ascii=False)
+
+
 def _accept(arguments: Namespace, root: Path) -> DiscernResult:
     from discern_server.verbs.accept import accept
     from discern_server.verbs.generate import generate
@@ -246,7 +260,12 @@ COMMANDS: Final = (
     Command(name="init", summary="write discern.toml", core=_init, arguments=_init_arguments, finds_project=False),
     Command(name="status", summary="show where the project stands", core=_status),
     Command(name="map", summary="list the tools, or show one definition whole", core=_map, arguments=_map_arguments),
-    Command(name="check", summary="check every definition, and that schemas/ is current", core=_check),
+    Command(
+        name="check",
+        summary="check every definition, and that schemas/ is current",
+        core=_check,
+        formats={"sarif": _sarif},
+    ),
     Command(name="accept", summary="write what the sources generate", core=_accept, arguments=_accept_arguments),
     Command(
         name="era",
@@ -255,7 +274,7 @@ COMMANDS: Final = (
         arguments=_era_arguments,
         takes_command=True,
         text=_era_text,
-        formats={"junit": _era_junit},
+        formats={"junit": _era_junit, "sarif": _sarif},
     ),
     Command(
         name="call",

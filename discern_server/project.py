@@ -11,11 +11,11 @@ A kind of source is a row of `_SOURCE_KINDS`: a function from its ``[[sources]]`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from discern_server.result import Diagnostic, DiscernError
 from discern_server.toml import Document, Table, nearest, shortened
@@ -169,12 +169,21 @@ SourceConfig: TypeAlias = PythonSource | SchemasSource | OpenApiSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A project: its folder and what its file says."""
+    """A project: its folder and what its file says.
+
+    Attributes:
+        root: Its folder.
+        server: ``[server]``.
+        features: ``[features]``.
+        sources: Each ``[[sources]]``, in order.
+        rules: ``[rules]``: by the id of a rule that gives warnings, whether it is looked at.
+    """
 
     root: Path
     server: ServerConfig
     features: Features = field(default_factory=Features)
     sources: tuple[SourceConfig, ...] = ()
+    rules: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def schemas(self) -> Path:
@@ -237,6 +246,7 @@ def _read_project(table: Table, root: Path) -> Project:
         server=_read_server(table.table("server")),
         features=_read_features(table.table("features")),
         sources=tuple(source for entry in table.tables("sources") if (source := _read_source(entry, root)) is not None),
+        rules=_read_rules(table.table("rules")),
     )
     table.close()
     return project
@@ -254,6 +264,28 @@ def _read_server(table: Table) -> ServerConfig:
 
 def _read_features(table: Table) -> Features:
     return Features(map=table.boolean("map", default=True), accept=table.boolean("accept", default=True))
+
+
+def _read_rules(table: Table) -> Mapping[str, bool]:
+    """The switches; a rule's id may stand in quotes or, as TOML reads it then, as a path of tables."""
+    table.knows_all()
+    switches = dict(_switches((), {name: table.value(name) for name in table.names}))
+    if switches:
+        from discern_server.rules import check_switches
+
+        places = {".".join(place): place for place in switches}
+        for fault in check_switches({".".join(place): value for place, value in switches.items()}):
+            place = places[(fault.path or "").removeprefix("/")]
+            table.document.report((*table.place, *place), fault.rule, fault.message, fault.fix)
+    return MappingProxyType({".".join(place): value for place, value in switches.items()})
+
+
+def _switches(place: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _switches((*place, name), inner)
+    else:
+        yield place, value
 
 
 def _read_source(table: Table, root: Path) -> SourceConfig | None:

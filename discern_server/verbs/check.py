@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -34,7 +34,7 @@ def check(root: Path, generate: Generate) -> DiscernResult:
     found = survey("check", root, generate)
     if isinstance(found, DiscernResult):
         return found
-    rule_findings = chain.from_iterable(_rule_findings(entry) for entry in found.files)
+    rule_findings = chain.from_iterable(_rule_findings(entry, found.project.rules) for entry in found.files)
     generated = found.generated
     said = (*generated.faults, *generated.handler_faults, *generated.findings)
     diagnostics = (*said, *findings(found.files), *rule_findings)
@@ -52,14 +52,14 @@ def check(root: Path, generate: Generate) -> DiscernResult:
     )
 
 
-def _rule_findings(entry: FileComparison) -> Iterator[Diagnostic]:
+def _rule_findings(entry: FileComparison, switches: Mapping[str, bool]) -> Iterator[Diagnostic]:
     """What the rules find in what the file should hold; in what it does hold where no source generates it."""
     content = entry.found if entry.wanted is None else entry.wanted
     try:
         document = read_json(content or b"")
     except JsonTextError as error:
         return (fault.within(entry.path) for fault in error.diagnostics)
-    found = (*check_definition(document.value), *check_file_name(document.value, entry.file))
+    found = (*check_definition(document.value, switches), *check_file_name(document.value, entry.file))
     return document.placed(found, entry.path)
 
 

@@ -62,6 +62,16 @@ def test_with_json_nothing_else_is_written_anywhere(tmp_path: Path):
         assert answer.out == json.dumps(answer.envelope, indent=2, ensure_ascii=False) + "\n"
 
 
+def test_findings_can_be_had_as_sarif(tmp_path: Path):
+    nowhere = json.loads(discern("check", "--format", "sarif", cwd=tmp_path).out)
+    assert [found["ruleId"] for found in nowhere["runs"][0]["results"]] == ["not_initialized"]
+    root = make_shop(tmp_path)
+    answer = discern("check", "--format", "sarif", cwd=root)
+    log = json.loads(answer.out)
+    assert (answer.code, log["version"]) == (1, "2.1.0")
+    assert "schemas.missing" in {found["ruleId"] for found in log["runs"][0]["results"]}
+
+
 def test_what_a_project_prints_goes_to_standard_error(tmp_path: Path):
     noise = "import atexit, os\nprint('a')\nos.write(1, b'b\\n')\nos.system('echo c')\natexit.register(print, 'd')\n"
     (tmp_path / "tools.py").write_text(noise + "from discern_server import tool\n@tool\ndef f(): ...\n", "utf-8")

@@ -29,6 +29,10 @@ legacy = "serve"
 map = true
 accept = false
 
+[rules]
+"client.size" = false
+client.depth = true
+
 [[sources]]
 kind = "python"
 module = "billing.tools"
@@ -75,6 +79,7 @@ def test_every_key_reaches_its_value(tmp_path: Path):
             legacy="serve",
         ),
         features=Features(map=True, accept=False),
+        rules={"client.size": False, "client.depth": True},
         sources=(
             PythonSource(module="billing.tools", path=tmp_path / "src", lifespan="billing.app:pool"),
             SchemasSource(
@@ -199,3 +204,12 @@ def test_the_folder_that_accept_writes_is_no_source(tmp_path: Path):
 def test_a_dialect_that_nobody_knows_is_answered_with_the_known_ones(tmp_path: Path):
     text = f'{SERVER}[[sources]]\nkind = "schemas"\ndirectory = "d"\ndialect = "draft-03"\n'
     assert faults(tmp_path, text) == [("toml.value", "discern.toml#/sources/0/dialect", 7)]
+
+
+def test_a_rule_that_there_is_not_or_that_is_an_error_cannot_be_switched(tmp_path: Path):
+    text = SERVER + '[rules]\n"client.siz" = false\ndefinition.name = false\n"client.size" = 1\n'
+    assert faults(tmp_path, text) == [
+        ("rules.unknown", "discern.toml#/rules/client.siz", 5),
+        ("rules.error", "discern.toml#/rules/definition/name", 6),
+        ("rules.switch", "discern.toml#/rules/client.size", 7),
+    ]

@@ -47,6 +47,13 @@ def test_files_that_are_not_current_are_told_each_with_its_mend(project: Project
     ]
 
 
+def test_a_rule_that_warns_can_be_switched_off(project: ProjectFolder):
+    accept(project.root, generate)
+    assert "definition.description" in {finding.rule for finding in check(project.root, generate).diagnostics}
+    project.write("discern.toml", project.read("discern.toml") + "[rules]\ndefinition.description = false\n")
+    assert "definition.description" not in {finding.rule for finding in check(project.root, generate).diagnostics}
+
+
 def test_a_persons_own_file_is_checked_by_the_rules_with_lines(project: ProjectFolder):
     accept(project.root, generate)
     project.write("schemas/mine.json", '{\n  "name": "other",\n  "inputSchema": {\n    "type": "array"\n  }\n}')
