@@ -21,7 +21,7 @@ from typing import Any, Final
 from discern_server.result import Diagnostic, Severity
 from discern_server.schema.bounds import BoundExceededError, Bounds, Budget
 from discern_server.schema.dialects import DRAFT_2020_12, IN_PLACE, Habit, Shape
-from discern_server.schema.documents import Document, Library, Place, Resource
+from discern_server.schema.documents import Library, Place, Resource
 from discern_server.schema.errors import UnresolvableError
 from discern_server.schema.frozen import thaw
 from discern_server.schema.json_value import is_json, json_faults
@@ -29,13 +29,13 @@ from discern_server.schema.names import Names, name_for
 from discern_server.schema.projection import NOT_PROJECTED, Direction, Projection, without
 from discern_server.schema.references import extend, split
 from discern_server.schema.rewrite import IGNORED_PREFIX, is_ignored, rewrite, survives_beside_ref, with_conjuncts
-from discern_server.schema.values import complaint
+from discern_server.schema.values import complaint, misshape
 
 Schema = dict[str, Any] | bool
 Report = Callable[[Diagnostic], None]
 
-_Scope = tuple[tuple[str, Document, str], ...]
-"""By dynamic anchor, in order of their names: the document and pointer of the outermost place that has it."""
+_Scope = tuple[tuple[str, Place], ...]
+"""By dynamic anchor, in order of their names: the outermost place that has it."""
 _Hidden = frozenset[str] | None
 """The properties that do not travel; None where nothing is to be left out."""
 
@@ -112,8 +112,8 @@ class Converter:
         self._projection = None if direction is None else Projection(library, direction)
         self._unprojected: _Hidden = None if direction is None else frozenset()
         self._names = Names()
-        self._reserved: dict[tuple[Document, str], str] = {}
-        self._nodes: dict[tuple[Document, str, _Scope, _Hidden], Node] = {}
+        self._reserved: dict[Place, str] = {}
+        self._nodes: dict[tuple[Place, _Scope, _Hidden], Node] = {}
         self._jobs: deque[_Job] = deque()
         self._budget = Budget(bounds)
         self._hideable: list[dict[str, Any]] = []
@@ -123,13 +123,13 @@ class Converter:
 
     def reserve(self, place: Place) -> None:
         """Keep the name of the schema at that place for it, whatever else is met first."""
-        self._reserved[place.document, place.pointer] = self._names.give(name_for(place), place.path)
+        self._reserved[place] = self._names.give(name_for(place), place.path)
 
     def root(self, place: Place) -> Node:
         """The node of the schema at that place, which the schemas that it uses refer to as ``#``."""
         node = Node(None)
         scope = _enter((), place.resource)
-        self._nodes[place.document, place.pointer, scope, self._unprojected] = node
+        self._nodes[place, scope, self._unprojected] = node
         return self._convert(node, place, scope)
 
     def fragment(self, place: Place) -> Node:
@@ -210,17 +210,22 @@ class Converter:
         at_root = job.node.name is None and job.depth == 1
         self._budget.write(len(keyword) + 4, job.place.path)
         if keyword == "$schema":
+            self._complain(job, keyword, complaint(keyword, value), value)
             return {keyword: DRAFT_2020_12.uri} if at_root else {}
         if keyword in _DEFINITIONS:
+            self._complain(job, keyword, misshape(Shape.NAMED, value), value)
             return {"$defs": {}} if at_root and "$defs" not in job.target else {}
         if keyword in _IDENTIFIERS and keyword in dialect.keywords:
+            if Habit.ANCHOR_IN_ID not in dialect.habits:
+                self._complain(job, keyword, complaint(keyword, value), value)
             return {}
         if keyword in _REFERENCES and keyword in dialect.keywords:
             reference = self._refer(job, keyword, value)
             return {"$ref": reference} if reference else {}
         if keyword in dialect.shapes:
-            schemas = self._schemas_in(job, keyword, value)
-            return {} if schemas is None else {keyword: schemas}
+            wanted = misshape(dialect.shapes[keyword], value)
+            self._complain(job, keyword, wanted, value)
+            return {} if wanted else {keyword: self._schemas_in(job, keyword, value)}
         if keyword == "format" and dialect.asserts_format:
             job.fault("schema.format", "The dialect asserts format, which a plain 2020-12 schema cannot.", keyword)
         copy = self._copy(job, value, keyword)
@@ -230,20 +235,18 @@ class Converter:
         return {IGNORED_PREFIX + keyword: copy}
 
     def _schemas_in(self, job: _Job, keyword: str, value: Any) -> Any:
+        """What becomes of the value of a keyword that holds schemas, in the shape that it has to have."""
         shape = job.place.dialect.shapes[keyword]
-        if shape is Shape.ONE or (shape is Shape.ONE_OR_MANY and not isinstance(value, list)):
-            return self._schema(job, keyword)
-        if shape in (Shape.MANY, Shape.ONE_OR_MANY) and isinstance(value, list):
-            return [self._schema(job, keyword, index) for index in range(len(value))]
-        if shape in (Shape.NAMED, Shape.DEPENDENCIES) and isinstance(value, dict) and is_json(dict.fromkeys(value)):
+        if shape in (Shape.NAMED, Shape.DEPENDENCIES):
             return {
                 name: self._copy(job, item, keyword, name)
                 if shape is Shape.DEPENDENCIES and isinstance(item, list)
                 else self._schema(job, keyword, name)
                 for name, item in value.items()
             }
-        job.fault("schema.keyword", f"{keyword} has to be {shape.value}, not {_kind(value)}.", keyword)
-        return None
+        if isinstance(value, list) and shape is not Shape.ONE:
+            return [self._schema(job, keyword, index) for index in range(len(value))]
+        return self._schema(job, keyword)
 
     def _schema(self, job: _Job, keyword: str, *tokens: str | int) -> Schema:
         place = job.place.at(keyword, *tokens)
@@ -273,12 +276,12 @@ class Converter:
 
     def _check_values(self, job: _Job) -> None:
         for keyword, value in job.target.items():
-            wanted = complaint(keyword, value)
-            if wanted is not None:
-                at = (keyword,) if keyword in job.place.value else ()
-                job.fault("schema.keyword", f"{keyword} has to be {wanted}, not {_shown(value)}.", *at)
-            elif value == [] and keyword in ("allOf", "anyOf", "oneOf"):
-                job.fault("schema.keyword", f"{keyword} has to hold at least one schema.", keyword)
+            self._complain(job, keyword, complaint(keyword, value), value)
+
+    def _complain(self, job: _Job, keyword: str, wanted: str | None, value: Any) -> None:
+        if wanted is not None:
+            at = (keyword,) if keyword in job.place.value else ()
+            job.fault("schema.keyword", f"{keyword} has to be {wanted}, not {_shown(value)}.", *at)
 
     def _note_evaluation(self, job: _Job) -> None:
         if "unevaluatedItems" in job.target:
@@ -303,7 +306,7 @@ class Converter:
     def _refer(self, job: _Job, keyword: str, reference: Any) -> str | None:
         """The reference that takes the place of `reference`; None where it leads nowhere, which is noted."""
         if not isinstance(reference, str):
-            job.fault("schema.reference", f"{keyword} is a string, not {_kind(reference)}.", keyword)
+            self._complain(job, keyword, complaint("$ref", reference), reference)
             return None
         try:
             target = self._library.find(reference, job.place)
@@ -329,10 +332,10 @@ class Converter:
         return node.reference
 
     def _define(self, place: Place, scope: _Scope, hidden: _Hidden) -> Node:
-        key = place.document, place.pointer, scope, hidden
+        key = place, scope, hidden
         node = self._nodes.get(key)
         if node is None:
-            name = self._reserved.pop(key[:2], None)
+            name = self._reserved.pop(place, None)
             if name is None:
                 name = self._names.give(name_for(place), _identity(place, scope, hidden))
             node = self._nodes[key] = Node(name)
@@ -342,8 +345,8 @@ class Converter:
 
 def _enter(scope: _Scope, resource: Resource) -> _Scope:
     """`scope` once evaluation has come into `resource`: the outermost place of an anchor is the one that stays."""
-    known = {name for name, _, _ in scope}
-    new = [(name, resource.document, pointer) for name, pointer in resource.dynamic.items() if name not in known]
+    known = {name for name, _ in scope}
+    new = [(name, resource.document.place_at(at)) for name, at in resource.dynamic.items() if name not in known]
     return tuple(sorted((*scope, *new), key=lambda entry: entry[0])) if new else scope
 
 
@@ -354,10 +357,7 @@ def _redirected(keyword: str, reference: str, target: Place, scope: _Scope) -> P
         return target
     if target.resource.dynamic.get(anchor) != target.pointer:
         return target
-    for name, document, pointer in scope:
-        if name == anchor:
-            return document.place_at(pointer)
-    return target
+    return next((place for name, place in scope if name == anchor), target)
 
 
 def _hide_contains(schema: dict[str, Any]) -> None:
@@ -367,8 +367,8 @@ def _hide_contains(schema: dict[str, Any]) -> None:
 
 
 def _identity(place: Place, scope: _Scope, hidden: _Hidden) -> str:
-    anchors = [f"{name}={document.uri}#{pointer}" for name, document, pointer in scope]
-    return " ".join([f"{place.document.uri}#{place.pointer}", *anchors, *sorted(hidden or ())])
+    anchors = [f"{name}={outermost.path}" for name, outermost in scope]
+    return " ".join([place.path, *anchors, *sorted(hidden or ())])
 
 
 def _kind(value: Any) -> str:
@@ -378,5 +378,5 @@ def _kind(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False) if is_json(value) else _kind(value)
     return text if len(text) <= 60 else text[:59] + "…"

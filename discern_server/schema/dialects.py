@@ -106,7 +106,7 @@ IN_PLACE: Final = frozenset(
 """The keywords whose schemas look at the same instance as the schema they stand in (2020-12 Core, 10.2)."""
 
 
-def _shapes(keywords: frozenset[str], table: Shapes = _SHAPES) -> Shapes:
+def _shapes(keywords: frozenset[str], table: Shapes) -> Shapes:
     return MappingProxyType({keyword: shape for keyword, shape in table.items() if keyword in keywords})
 
 
@@ -197,8 +197,9 @@ def _dialect(
     habits: frozenset[Habit] = frozenset(),
     id_keyword: str | None = "$id",
 ) -> Dialect:
+    table = _SHAPES if Habit.ARRAY_ITEMS in habits else {**_SHAPES, "items": Shape.ONE}
     return Dialect(
-        name=name, uri=uri, keywords=keywords, shapes=_shapes(keywords), habits=habits, id_keyword=id_keyword
+        name=name, uri=uri, keywords=keywords, shapes=_shapes(keywords, table), habits=habits, id_keyword=id_keyword
     )
 
 

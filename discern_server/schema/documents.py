@@ -78,32 +78,29 @@ class Document:
         Raises:
             LookupError: There is nothing.
         """
-        return Place(self.contents, "", self.resources[""]).at(*parse(pointer))
+        return Place(self, "", self.contents, self.resources[""]).at(*parse(pointer))
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A value, where it stands, and the resource it belongs to.
+    """A value, where it stands, and the resource it belongs to. Places are equal where document and pointer are.
 
     Attributes:
+        document: The document it is in.
+        pointer: Where in it, as a JSON Pointer.
         value: What stands there.
-        pointer: Where in its document, as a JSON Pointer.
         resource: The schema resource it belongs to.
     """
 
-    value: Any
+    document: Document
     pointer: str
-    resource: Resource
+    value: Any = field(compare=False)
+    resource: Resource = field(compare=False)
 
     @property
     def dialect(self) -> Dialect:
         """What a schema at this place is read as."""
         return self.resource.dialect
-
-    @property
-    def document(self) -> Document:
-        """The document it is in."""
-        return self.resource.document
 
     @property
     def path(self) -> str:
@@ -123,13 +120,13 @@ class Place:
             value = resolve(value, (token,))
             pointer = extend(pointer, token)
             resource = self.document.resources.get(pointer, resource)
-        return Place(value, pointer, resource)
+        return Place(self.document, pointer, value, resource)
 
     def holding(self, value: Any) -> Place:
         """A place for `value`, put together from what stands here: its references resolve as they would here."""
         document = Document(self.document.uri, value, stands_in=self)
         resource = document.resources[""] = Resource(self.resource.uri, document, "", self.dialect)
-        return Place(value, "", resource)
+        return Place(document, "", value, resource)
 
 
 class Library:
@@ -155,7 +152,7 @@ class Library:
         resource = Resource(uri, document, "", dialect)
         document.resources[""] = resource
         self._resources[uri] = resource
-        root = Place(contents, "", resource)
+        root = Place(document, "", contents, resource)
         if schemas_at is None:
             self.index(root)
             return document.place_at("")
@@ -213,7 +210,7 @@ class Library:
             if isinstance(place.value, dict):
                 place = self._identify(place)
                 pending += [
-                    (Place(value, extend(place.pointer, *tokens), place.resource), depth + len(tokens))
+                    (Place(place.document, extend(place.pointer, *tokens), value, place.resource), depth + len(tokens))
                     for tokens, value in subschemas(place.value, place.dialect)
                 ]
 

@@ -44,10 +44,12 @@ from discern_server.schema.dialects import DRAFT_2020_12, Dialect
 from discern_server.schema.documents import Library, Place, Resolve, refuse, subschemas
 from discern_server.schema.errors import SchemaError, UnresolvableError
 from discern_server.schema.frozen import thaw
+from discern_server.schema.graph import strongly_connected
 from discern_server.schema.json_value import json_faults
 from discern_server.schema.projection import Direction
 from discern_server.schema.references import extend
 from discern_server.schema.rewrite import is_ignored
+from discern_server.schema.values import complaint, misshape
 
 __all__ = ["Bounds", "Bundle", "Direction", "Normalizer", "Place", "SchemaError", "UnresolvableError", "normalize"]
 
@@ -244,22 +246,11 @@ def _excess(nodes: list[Node], bounds: Bounds) -> Iterator[Diagnostic]:
 
 def _loops(nodes: list[Node]) -> Iterator[Diagnostic]:
     """References that lead back to where they stand without going into the instance (2020-12 Core, 9.4.1)."""
-    done: set[Node] = set()
-    for start in nodes:
-        trail: dict[Node, Iterator[tuple[Node, str]]] = {}
-        if start not in done:
-            trail[start] = iter(start.in_place.items())
-        while trail:
-            node = next(reversed(trail))
-            for used, path in trail[node]:
-                if used in trail:
-                    yield _loop(path)
-                elif used not in done:
-                    trail[used] = iter(used.in_place.items())
-                    break
-            else:
-                done.add(node)
-                del trail[node]
+    for component in strongly_connected(nodes, lambda node: node.in_place):
+        inside = set(component)
+        back = [path for node in component for used, path in node.in_place.items() if used in inside]
+        if back:
+            yield _loop(min(back))
 
 
 def _loop(path: str) -> Diagnostic:
@@ -304,14 +295,19 @@ def _stands_alone(contents: dict[str, Any], dialect: Dialect, bounds: Bounds) ->
             if place.dialect is not DRAFT_2020_12 or not _needs_nothing(place, library):
                 return False
             pending += [place.at(*tokens) for tokens, _ in subschemas(place.value, place.dialect)]
+        elif not isinstance(place.value, bool):
+            return False
     return True
 
 
 def _needs_nothing(place: Place, library: Library) -> bool:
-    """Whether one schema object says nothing that has to be said in another way, and refers to its own document."""
+    """Whether one schema object is well-formed, needs no other words, and refers to its own document."""
     schema: dict[str, Any] = place.value
-    if "dependencies" in schema or any(is_ignored(keyword, place.dialect, value) for keyword, value in schema.items()):
-        return False
+    shapes = place.dialect.shapes
+    for keyword, value in schema.items():
+        misshapen = misshape(shapes[keyword], value) if keyword in shapes else complaint(keyword, value)
+        if misshapen or keyword == "dependencies" or is_ignored(keyword, place.dialect, value):
+            return False
     try:
         return all(
             library.find(schema[keyword], place).document is place.document

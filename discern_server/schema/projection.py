@@ -8,19 +8,26 @@ the same instance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from discern_server.schema.bounds import BoundExceededError
 from discern_server.schema.dialects import IN_PLACE, Habit
-from discern_server.schema.documents import Document, Library, Place, subschemas
+from discern_server.schema.documents import Library, Place, subschemas
 from discern_server.schema.errors import UnresolvableError
+from discern_server.schema.graph import Reachable
 
 Direction = Literal["input", "output"]
 
 _MARK: Final = {"input": "readOnly", "output": "writeOnly"}
 NOT_PROJECTED: Final = frozenset({"not", "if"})
 """Under these, leaving out a requirement would turn what is refused into what is accepted and the other way round."""
+_CERTAIN: Final = frozenset({"allOf"})
+_REFERRING: Final = frozenset({"$ref", "allOf"})
+_PROJECTED: Final = IN_PLACE - NOT_PROJECTED
+_LISTS_OF_NAMES: Final = ("dependencies", "dependentRequired")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ class Cluster:
     mentioned: frozenset[str]
 
 
-_EMPTY: Final = Cluster(frozenset(), frozenset())
+_NOTHING: Final = Cluster(frozenset(), frozenset())
 
 
 class Projection:
@@ -45,75 +52,69 @@ class Projection:
     def __init__(self, library: Library, direction: Direction) -> None:
         self._library = library
         self._mark = _MARK[direction]
-        self._clusters: dict[tuple[Document, str], Cluster] = {}
+        self._is_marked = Reachable(self._parts, self._has_mark, any)
+        self.cluster = Reachable(self._alternatives, self._own_cluster, _together)
+        """What the schema at a place marks and mentions, with everything that looks at the same instance."""
 
-    def cluster(self, place: Place) -> Cluster:
-        """What the schema at that place, with everything in it that looks at the same instance, marks and mentions."""
-        if not isinstance(place.value, dict):
-            return _EMPTY
-        known = self._clusters.get(_identity(place))
-        if known is None:
-            known = self._clusters[_identity(place)] = self._gather(place)
-        return known
+    def _has_mark(self, place: Place) -> bool:
+        return _counts(place) and place.value.get(self._mark) is True
 
-    def _gather(self, place: Place) -> Cluster:
-        hidden: set[str] = set()
-        mentioned: set[str] = set()
-        for schema in self._reach(place, IN_PLACE - NOT_PROJECTED):
-            properties = schema.value.get("properties")
-            if isinstance(properties, dict):
-                mentioned.update(properties)
-                hidden.update(name for name in properties if self._is_marked(schema, name))
-            mentioned.update(_required(schema.value))
-        return Cluster(frozenset(hidden), frozenset(mentioned))
+    def _own_cluster(self, place: Place) -> Cluster:
+        if not _counts(place):
+            return _NOTHING
+        properties = place.value.get("properties")
+        names = [name for name in properties if isinstance(name, str)] if isinstance(properties, dict) else []
+        hidden = frozenset(name for name in names if self._is_hidden(place, name, properties[name]))
+        return Cluster(hidden, frozenset((*names, *_required(place.value))))
 
-    def _is_marked(self, holder: Place, name: str) -> bool:
-        member = holder.value["properties"][name]
-        if not isinstance(member, dict):
+    def _is_hidden(self, place: Place, name: str, schema: Any) -> bool:
+        if not isinstance(schema, dict):
             return False
-        if "$ref" not in member and "allOf" not in member:
-            return member.get(self._mark) is True
-        reached = self._reach(holder.at("properties", name), frozenset({"allOf"}))
-        return any(schema.value.get(self._mark) is True for schema in reached)
+        if _REFERRING.isdisjoint(schema):
+            return schema.get(self._mark) is True
+        return self._is_marked(place.at("properties", name))
 
-    def _reach(self, start: Place, through: frozenset[str]) -> Iterator[Place]:
-        """The schema objects at `start`, behind its references, and in the keywords of `through`, again and again."""
-        pending, seen = [start], set[tuple[Document, str]]()
-        while pending:
-            place = pending.pop()
-            if _identity(place) in seen or not isinstance(place.value, dict):
-                continue
-            seen.add(_identity(place))
-            target = self._target(place)
-            if target is not None:
-                pending.append(target)
-                if Habit.REF_STANDS_ALONE in place.dialect.habits:
-                    continue
-            yield place
-            if not through.isdisjoint(place.value):
-                pending += [
-                    place.at(*tokens) for tokens, _ in subschemas(place.value, place.dialect) if tokens[0] in through
-                ]
+    def _parts(self, place: Place) -> Iterator[Place]:
+        """The schemas that an instance of the one at `place` satisfies as well, in any case."""
+        return self._next(place, _CERTAIN)
 
-    def _target(self, place: Place) -> Place | None:
-        reference = place.value.get("$ref")
-        if not isinstance(reference, str):
-            return None
-        try:
-            return self._library.find(reference, place)
-        except UnresolvableError:
-            return None  # reported where the reference itself is read
+    def _alternatives(self, place: Place) -> Iterator[Place]:
+        """The schemas that an instance of the one at `place` satisfies as well, in some cases."""
+        return self._next(place, _PROJECTED)
+
+    def _next(self, place: Place, keywords: frozenset[str]) -> Iterator[Place]:
+        if not isinstance(place.value, dict):
+            return
+        if isinstance(place.value.get("$ref"), str):
+            with suppress(UnresolvableError, BoundExceededError):  # reported where the reference itself is read
+                yield self._library.find(place.value["$ref"], place)
+        if not keywords.isdisjoint(place.value) and _counts(place):
+            inside = subschemas(place.value, place.dialect)
+            yield from (place.at(*tokens) for tokens, _ in inside if tokens[0] in keywords)
+
+
+def _counts(place: Place) -> bool:
+    """Whether the schema at that place says anything but what it refers to."""
+    alone = Habit.REF_STANDS_ALONE in place.dialect.habits
+    return isinstance(place.value, dict) and not (alone and isinstance(place.value.get("$ref"), str))
 
 
 def _required(schema: dict[str, Any]) -> Iterator[str]:
-    required = schema.get("required")
-    if isinstance(required, list):
-        yield from (name for name in required if isinstance(name, str))
-    for keyword in ("dependencies", "dependentRequired"):
+    lists = [schema.get("required")]
+    for keyword in _LISTS_OF_NAMES:
         dependent = schema.get(keyword)
-        if isinstance(dependent, dict):
-            for names in dependent.values():
-                yield from (name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+        lists += dependent.values() if isinstance(dependent, dict) else ()
+    for names in lists:
+        yield from (name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+
+
+def _together(clusters: Iterable[Cluster]) -> Cluster:
+    hidden: set[str] = set()
+    mentioned: set[str] = set()
+    for cluster in clusters:
+        hidden |= cluster.hidden
+        mentioned |= cluster.mentioned
+    return Cluster(frozenset(hidden), frozenset(mentioned))
 
 
 def without(schema: dict[str, Any], hidden: frozenset[str]) -> dict[str, Any]:
@@ -125,7 +126,7 @@ def without(schema: dict[str, Any], hidden: frozenset[str]) -> dict[str, Any]:
         result["required"] = _less(schema["required"], hidden)
         if not result["required"]:
             del result["required"]
-    for keyword in ("dependencies", "dependentRequired"):
+    for keyword in _LISTS_OF_NAMES:
         if isinstance(schema.get(keyword), dict):
             result[keyword] = {name: _less(needs, hidden) for name, needs in schema[keyword].items()}
     return result
@@ -135,7 +136,3 @@ def _less(names: Any, hidden: frozenset[str]) -> Any:
     if not isinstance(names, list):
         return names
     return [name for name in names if not isinstance(name, str) or name not in hidden]
-
-
-def _identity(place: Place) -> tuple[Document, str]:
-    return place.document, place.pointer

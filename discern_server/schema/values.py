@@ -1,13 +1,14 @@
-"""What the value of each 2020-12 keyword has to be (the meta-schema of 2020-12, keyword by keyword).
-
-Keywords that hold schemas are not here: whoever walks the schema sees what they hold.
-"""
+"""What the value of each 2020-12 keyword has to be (the meta-schema of 2020-12, keyword by keyword)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from discern_server.schema.dialects import Shape
+
+_ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 _TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
 
@@ -15,6 +16,15 @@ def complaint(keyword: str, value: Any) -> str | None:
     """What `keyword` has to be, such as ``a string``, where `value` is not that; None where it is."""
     check = _CHECKS.get(keyword)
     return None if check is None or check[0](value) else check[1]
+
+
+def misshape(shape: Shape, value: Any) -> str | None:
+    """The same for a keyword that holds schemas; the schemas in it are not looked at."""
+    if shape is Shape.MANY:
+        return None if isinstance(value, list) and value else f"{shape.value}, one at least"
+    if shape in (Shape.NAMED, Shape.DEPENDENCIES):
+        return None if isinstance(value, dict) and all(isinstance(name, str) for name in value) else shape.value
+    return None
 
 
 def is_annotation(keyword: str) -> bool:
@@ -57,6 +67,14 @@ def _is_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value) and len({*value}) == len(value)
 
 
+def _is_anchor(value: Any) -> bool:
+    return isinstance(value, str) and _ANCHOR.fullmatch(value) is not None
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) and not value.partition("#")[2]
+
+
 def _is_object_of_names(value: Any) -> bool:
     return isinstance(value, dict) and all(map(_is_names, value.values()))
 
@@ -71,6 +89,7 @@ _SWITCH: Final = (_is_boolean, "a boolean")
 _NUMBER: Final = (_is_number, "a number")
 _COUNT: Final = (_is_count, "a whole number, zero or more")
 _LIST: Final = (_is_list, "an array")
+_ANCHOR_NAME: Final = (_is_anchor, "a name of letters, digits and -._ that starts with a letter or _")
 
 _ANNOTATIONS: Final[Mapping[str, _Check]] = {
     "title": _TEXT,
@@ -106,4 +125,10 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "maxProperties": _COUNT,
     "uniqueItems": _SWITCH,
     "pattern": _TEXT,
+    "$ref": _TEXT,
+    "$dynamicRef": _TEXT,
+    "$schema": _TEXT,
+    "$id": (_is_id, "a URI without a fragment"),
+    "$anchor": _ANCHOR_NAME,
+    "$dynamicAnchor": _ANCHOR_NAME,
 }

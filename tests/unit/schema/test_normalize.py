@@ -184,7 +184,7 @@ def test_every_bad_reference_is_reported_at_once():
     }
     assert refused(schema) == [
         ("schema.reference", "/properties/a/$ref"),
-        ("schema.reference", "/properties/b/$ref"),
+        ("schema.keyword", "/properties/b/$ref"),
         ("schema.reference", "/properties/c/$ref"),
         ("schema.type", "/properties/d"),
         ("schema.keyword", "/properties/e/allOf"),
