@@ -60,6 +60,7 @@ def tests(session: nox.Session) -> None:
 def e2e(session: nox.Session) -> None:
     """End-to-end tests: real processes, raw JSON-RPC."""
     session.install("-e", ".[test]")
+    install_group(session, "hosts")
     session.run("python", "-m", "pytest", "tests/e2e", *session.posargs)
 
 

@@ -127,8 +127,12 @@ class HttpApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI scope."""
-        if scope["type"] != "http" or _path_in_app(scope) != self.path:
+        if scope["type"] != "http":
             await self._rest(scope, receive, send)
+            return
+        path = _path_in_app(scope)
+        if path != self.path:
+            await self._rest({**scope, "path": path, "root_path": ""}, receive, send)
             return
         refused = await self._refusal(scope, receive)
         if refused is not None:

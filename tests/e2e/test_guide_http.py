@@ -1,0 +1,73 @@
+"""The examples of the HTTP guides run, and the guides show what is in them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from discern_server.wire.http import HttpServer
+from discern_server.wire.messages import modern_request
+from discern_server.wire.stdio import StdioServer
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide"
+EXAMPLES = GUIDE / "examples" / "http"
+PAGES = ["http.md", "auth.md", "deploying.md"]
+BLOCK = re.compile(r"^```(?:python|nginx)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@contextlib.contextmanager
+def uvicorn(module: str) -> Iterator[str]:
+    """Run an example with uvicorn; yields where it listens."""
+    command = [sys.executable, "-m", "uvicorn", f"{module}:app", "--port", "0"]
+    with StdioServer(command, cwd=EXAMPLES) as process:
+        process.give_up()
+        process.wait_for_stderr("Press CTRL+C")
+        yield re.findall(r"running on (http://\S+)", process.stderr)[0]
+
+
+def refund(server: HttpServer, token: str | None = None) -> dict:
+    message = modern_request("tools/call", {"name": "refund", "arguments": {"amount": 5}})
+    headers: dict[str, str | None] = {"Authorization": f"Bearer {token}"} if token else {}
+    answer = server.ask(message, headers=headers).response(1)
+    assert answer is not None
+    return answer
+
+
+def test_the_app_runs_by_itself():
+    with uvicorn("standalone") as url:
+        for count in (1, 2):
+            result = refund(HttpServer(f"{url}/mcp"))["result"]
+            assert result["structuredContent"] == {"refunded": 5, "refunds": count}
+
+
+@pytest.mark.parametrize("framework", ["starlette", "fastapi", "litestar"])
+def test_the_app_is_mounted_in_another_one(framework):
+    if find_spec(framework) is None:
+        pytest.skip(f"{framework} is not installed; nox -s e2e installs it")
+    with uvicorn(f"{framework}_host") as url:
+        assert refund(HttpServer(f"{url}/tools/mcp"))["result"]["structuredContent"]["refunds"] == 1
+        assert HttpServer(f"{url}/tools/health").exchange("GET").status == 200
+        assert b"hello" in HttpServer(f"{url}/hello").exchange("GET").body
+
+
+def test_tokens_decide_who_may_refund():
+    with uvicorn("tokens") as url:
+        server = HttpServer(f"{url}/mcp")
+        assert server.ask(modern_request("tools/list")).status == 401
+        assert refund(server, "token-of-ann")["error"]["code"] == -32602
+        metadata = HttpServer(f"{url}/.well-known/oauth-protected-resource/mcp").exchange("GET")
+        assert json.loads(metadata.body)["scopes_supported"] == ["mcp", "billing:refund"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_guide_shows_what_is_in_the_examples(page):
+    sources = [path.read_text(encoding="utf-8") for path in EXAMPLES.iterdir() if path.is_file()]
+    for shown in BLOCK.findall((GUIDE / page).read_text(encoding="utf-8")):
+        assert any(shown in source for source in sources), f"in no example: {shown}"
