@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from discern_server.result import DiscernResult
+    from discern_server.rules.rule import Rule
 
 
 class UsageError(Exception):
@@ -156,17 +157,22 @@ def _check(_arguments: Namespace, root: Path) -> DiscernResult:
     return check(root, generate)
 
 
-def _sarif(result: DiscernResult) -> str:
+def _check_sarif(result: DiscernResult) -> str:
+    from discern_server.rules import RULES
+
+    return _sarif(result, RULES.values())
+
+
+def _sarif(result: DiscernResult, rules: Iterable[Rule]) -> str:
     """The findings of an answer for code hosts; why there was nothing to find, as a finding."""
     import json
 
     from discern_server import __version__
     from discern_server.result import Diagnostic
-    from discern_server.rules import RULES
     from discern_server.sarif import to_sarif
 
     why = () if result.ok else (Diagnostic(rule=result.error or "failed", message=result.message or ""),)
-    log = to_sarif(result.diagnostics or why, tool_version=__version__, rules=RULES.values())
+    log = to_sarif(result.diagnostics or why, tool_version=__version__, rules=rules)
     return json.dumps(log, indent=2, ensure_ascii=False)
 
 
@@ -221,6 +227,12 @@ def _era_junit(result: DiscernResult) -> str:
     return as_junit(result)
 
 
+def _era_sarif(result: DiscernResult) -> str:
+    from discern_server.verbs.era import rules
+
+    return _sarif(result, rules())
+
+
 def _call(arguments: Namespace, root: Path) -> DiscernResult:
     from discern_server.verbs.call import call
 
@@ -264,7 +276,7 @@ COMMANDS: Final = (
         name="check",
         summary="check every definition, and that schemas/ is current",
         core=_check,
-        formats={"sarif": _sarif},
+        formats={"sarif": _check_sarif},
     ),
     Command(name="accept", summary="write what the sources generate", core=_accept, arguments=_accept_arguments),
     Command(
@@ -274,7 +286,7 @@ COMMANDS: Final = (
         arguments=_era_arguments,
         takes_command=True,
         text=_era_text,
-        formats={"junit": _era_junit, "sarif": _sarif},
+        formats={"junit": _era_junit, "sarif": _era_sarif},
     ),
     Command(
         name="call",

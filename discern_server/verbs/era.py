@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from discern_server.junit import Case, to_junit
+from discern_server.project import FILE_NAME
 from discern_server.result import Diagnostic, DiscernResult, Severity, failure
+from discern_server.rules.rule import Rule
 from discern_server.verbs.program import this_program
 from discern_server.verbs.projects import load_project
-from discern_server.wire.checks import Outcome
+from discern_server.wire.checks import CHECKS, Outcome
 from discern_server.wire.examine import Target, examine, is_url
-from discern_server.wire.expectation import Expectation
+from discern_server.wire.expectation import ERA_RULES, Expectation
 from discern_server.wire.limits import Limits
 from discern_server.wire.report import Report
 from discern_server.wire.verdict import Kind, Verdict
@@ -104,7 +106,8 @@ def era(
     if isinstance(target, str) and not is_url(target):
         return failure(VERB, "not_a_url", f"{target!r} is no URL", hints=(f"discern era -- {target} starts a command",))
     report = examine(target, expectation, cwd=cwd, headers=headers, limits=limits, call=call)
-    return to_result(report, transcript=transcript)
+    place = _place(target, cwd or Path.cwd()) if not isinstance(target, str) else None
+    return to_result(report, transcript=transcript, place=place)
 
 
 def era_of_project(
@@ -120,11 +123,21 @@ def era_of_project(
     if isinstance(project, DiscernResult):
         return project
     command = [*this_program(), "serve"]
-    return era(command, expectation, cwd=project.root, limits=limits, transcript=transcript, call=call)
+    report = examine(command, expectation, cwd=project.root, limits=limits, call=call)
+    return to_result(report, transcript=transcript, place=FILE_NAME)
 
 
-def to_result(report: Report, *, transcript: bool = False) -> DiscernResult:
-    """The report as the envelope."""
+def _place(command: Sequence[str], folder: Path) -> str | None:
+    """The file that findings are shown at: the first word of the command that is a file in the folder it is run in."""
+    for word in command:
+        file = Path(word) if Path(word).is_absolute() else folder / word
+        if file.is_relative_to(folder) and file.is_file():
+            return file.relative_to(folder).as_posix()
+    return None
+
+
+def to_result(report: Report, *, transcript: bool = False, place: str | None = None) -> DiscernResult:
+    """The report as the envelope, its findings placed in the file `place`."""
     data = EraData(
         target=report.evidence.target,
         verdict=report.verdict.kind.value,
@@ -153,7 +166,7 @@ def to_result(report: Report, *, transcript: bool = False) -> DiscernResult:
         verb=VERB,
         message=headline(report.verdict),
         data={key: value for key, value in asdict(data).items() if value is not None},
-        diagnostics=report.diagnostics,
+        diagnostics=tuple(replace(finding, path=place) for finding in report.diagnostics),
         error=_error(report),
         hints=_hints(report),
     )
@@ -202,6 +215,15 @@ def for_people(result: DiscernResult) -> DiscernResult:
 
 def _cut(line: str) -> str:
     return line if len(line) <= _LINE_CHARS else line[: _LINE_CHARS - 1] + "…"
+
+
+def rules() -> tuple[Rule, ...]:
+    """What findings are about: what can be expected, and every check."""
+    checks = (
+        Rule(id=check.id, demand=check.title, reason=check.reason, fix=f"see {check.url}", severity=Severity.WARNING)
+        for check in CHECKS
+    )
+    return (*ERA_RULES, *checks)
 
 
 def as_junit(result: DiscernResult) -> str:

@@ -7,11 +7,40 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from discern_server.result import Diagnostic
+from discern_server.rules.rule import Rule
 from discern_server.wire.evidence import Evidence, Question
 from discern_server.wire.revisions import LEGACY, era_of
 from discern_server.wire.verdict import Kind, Verdict
 
 LegacyExpectation: TypeAlias = Literal["any", "reject", "serve"]
+
+ERA_RULES: Final = (
+    Rule(
+        id="era.not-mcp",
+        demand="an MCP server answers",
+        reason="Neither a modern nor a legacy client would get anywhere.",
+        fix="look at what came instead: the exchange shows it",
+    ),
+    Rule(
+        id="era.require",
+        demand="the required revision is served",
+        reason="Clients of that revision would be refused, or served another one in silence.",
+        fix="update the server's SDK, and start it through an entry point that serves the revision",
+    ),
+    Rule(
+        id="era.forbid-legacy",
+        demand="legacy clients are refused",
+        reason="A server that accepts the handshake serves rules that nobody asked it to keep.",
+        fix="start the server so that it refuses initialize, or put one in front that does",
+    ),
+    Rule(
+        id="era.legacy-required",
+        demand="legacy clients are served",
+        reason="Clients of the handshake would be refused.",
+        fix="start the server in its dual-era mode",
+    ),
+)
+"""What `Expectation.shortfalls` finds, for those who show findings with their rules."""
 
 _LEAST_ERROR_STATUS: Final = 400
 

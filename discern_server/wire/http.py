@@ -17,9 +17,10 @@ import base64
 import ssl
 import threading
 from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from discern_server.wire.errors import AnswerError, ConnectError, EndedError, SilenceError, TooMuchError, WireError
 from discern_server.wire.events import Event, split_events
@@ -117,7 +118,7 @@ class HttpServer:
         self.limits = limits or Limits()
         self.transcript = Transcript()
         self._headers = dict(headers or {})
-        self._parts = urlsplit(url)
+        self._parts = _split(url)
         self._read_bytes = 0
         self._tls = ssl.create_default_context() if self._parts.scheme == "https" else None
 
@@ -161,16 +162,23 @@ class HttpServer:
         budget_bytes = min(self.limits.line_bytes, self.limits.output_bytes - self._read_bytes)
         exchange = _Exchange(awaited, max_events, budget_bytes)
 
+        done: Future[None] = Future()
+
         def run() -> None:
             import anyio
 
-            anyio.run(self._run, exchange, method, chosen, body, timeout_s)
+            try:
+                anyio.run(self._run, exchange, method, chosen, body, timeout_s)
+            except Exception as bug:  # noqa: BLE001 - raised again where the caller is
+                done.set_exception(bug)
+            else:
+                done.set_result(None)
 
         # A thread of its own: the caller may be inside an event loop, and a name lookup cannot be cancelled.
-        thread = threading.Thread(target=run, daemon=True, name="HTTP exchange")
-        thread.start()
-        thread.join(timeout_s + _GRACE_S)
-        if thread.is_alive():
+        threading.Thread(target=run, daemon=True, name="HTTP exchange").start()
+        try:
+            done.result(timeout_s + _GRACE_S)
+        except TimeoutError:
             exchange.fault = SilenceError(timeout_s + _GRACE_S)
         answer = exchange.answer()
         self._read_bytes += len(answer.body)
@@ -183,6 +191,13 @@ class HttpServer:
         import anyio
         import httpx2
 
+        try:
+            if self._parts.port == 0:
+                raise ValueError("there is no port 0 to connect to")
+            request = httpx2.Request(method, self.url, headers=headers, content=body)
+        except (httpx2.InvalidURL, ValueError) as error:
+            exchange.fault = ConnectError(self.url, str(error))
+            return
         with anyio.move_on_after(timeout_s) as scope:
             try:
                 async with httpx2.AsyncClient(
@@ -190,13 +205,12 @@ class HttpServer:
                     trust_env=self._parts.hostname not in _LOOPBACK,
                     timeout=None,  # the scope bounds the whole, which a timeout per read does not
                 ) as client:
-                    request = httpx2.Request(method, self.url, headers=headers, content=body)
                     response = await client.send(request, stream=True)
                     try:
                         await exchange.read(response)
                     finally:
                         await response.aclose()
-            except (httpx2.TransportError, httpx2.InvalidURL) as error:
+            except httpx2.TransportError as error:
                 exchange.fault = self._fault(error)
             except AnswerError as error:
                 exchange.fault = error
@@ -207,7 +221,7 @@ class HttpServer:
         import httpx2
 
         reason = str(error) or type(error).__name__
-        if isinstance(error, httpx2.ConnectError | httpx2.UnsupportedProtocol | httpx2.ProxyError | httpx2.InvalidURL):
+        if isinstance(error, httpx2.ConnectError | httpx2.UnsupportedProtocol | httpx2.ProxyError):
             return ConnectError(self.url, reason)
         return EndedError(reason=reason)
 
@@ -227,6 +241,14 @@ class HttpServer:
             self.transcript.add(Direction.RECEIVED, answer.body)
         if answer.fault:
             self.transcript.add(Direction.EVENT, str(answer.fault))
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of a URL; of nothing, where it is none: sending the request tells what is wrong with it."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
 
 
 @dataclass(slots=True)

@@ -94,7 +94,7 @@ class StdioServer:
                 start_new_session=_POSIX,
             )
         except (OSError, ValueError, IndexError) as error:
-            raise StartError(self.command, getattr(error, "strerror", None) or str(error)) from error
+            raise StartError(self.command, self._why_not(error)) from error
         assert self._process.stdin
         assert self._process.stdout
         assert self._process.stderr
@@ -148,6 +148,12 @@ class StdioServer:
         if running:
             self.transcript.add(Direction.EVENT, f"exit code {code}")
         return code
+
+    def _why_not(self, error: Exception) -> str:
+        reason = getattr(error, "strerror", None) or str(error)
+        if self._cwd is not None and not Path(self._cwd).is_dir():
+            return f"{reason}: the folder {self._cwd}"
+        return reason
 
     def _is_gone(self, within_s: float) -> bool:
         try:
@@ -287,9 +293,11 @@ class StdioServer:
     def _exit_code(self) -> int | None:
         """The exit code of a process whose output has ended; it may need a moment to be gone."""
         try:
-            return self.wait(0.5)
+            code = self.wait(0.5)
         except SilenceError:
             return None
+        self._stderr.join(0.2)  # its last words are part of the evidence
+        return code
 
 
 class _Writer:

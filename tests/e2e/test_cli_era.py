@@ -60,6 +60,15 @@ def test_a_file_gets_the_form_and_the_terminal_the_text(tmp_path: Path):
     assert root.get("failures") == "0"
 
 
+def test_findings_are_placed_in_the_file_that_the_command_names(tmp_path: Path):
+    (tmp_path / "mine.py").write_text("raise SystemExit('not yet')\n", encoding="utf-8")
+    shown = discern("era", "--format", "sarif", "--", sys.executable, "mine.py", cwd=tmp_path)
+    assert shown.code == 1
+    (found,) = json.loads(shown.out)["runs"][0]["results"]
+    assert found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "mine.py"
+    assert "its last words: not yet" in found["message"]["text"]
+
+
 def test_a_file_that_cannot_be_written_is_told_and_the_answer_shown(tmp_path: Path):
     shown = discern("era", "--json", "--output", "no/such/folder.json", *GOOD, cwd=tmp_path)
     assert shown.code == 1

@@ -154,8 +154,34 @@ def test_a_compressed_body_is_not_unpacked():
 def test_nobody_there_is_told():
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    for url in (f"http://127.0.0.1:{port}/", "ftp://127.0.0.1/", "http://127.0.0.1:x/", "nothing"):
-        assert isinstance(HttpServer(url, limits=QUICK).ask(modern_request("x")).fault, ConnectError), url
+    answer = HttpServer(f"http://127.0.0.1:{port}/", limits=QUICK).ask(modern_request("x"))
+    assert isinstance(answer.fault, ConnectError)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://127.0.0.1/",
+        "http://127.0.0.1:x/",
+        "http://127.0.0.1:99999/",
+        "http://[::1",
+        "http://",
+        "http:///mcp",
+        "http://two words/",
+        "http://\ud800/",
+        "http://127.0.0.1/\x00",
+        "nothing",
+        "",
+    ],
+)
+def test_what_is_no_address_is_told(url: str):
+    assert isinstance(HttpServer(url, limits=QUICK).ask(modern_request("x"), timeout_s=2).fault, ConnectError)
+
+
+def test_a_header_that_cannot_be_sent_is_told():
+    for value in ("two\nlines", "caf\u00e9 \u2603"):
+        server = HttpServer("http://127.0.0.1:9/", headers={"Authorization": value}, limits=QUICK)
+        assert server.ask(modern_request("x")).fault is not None
 
 
 def test_plain_http_behind_https_is_a_fault_of_the_connection():

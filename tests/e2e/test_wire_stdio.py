@@ -109,6 +109,11 @@ def test_a_command_that_does_not_exist_is_told():
         pass
 
 
+def test_a_folder_that_does_not_exist_is_told_apart_from_a_command():
+    with pytest.raises(StartError, match="the folder /no/such/folder"), python("", cwd="/no/such/folder"):
+        pass
+
+
 def test_a_line_without_end_is_not_read_for_ever():
     program = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
     with python(program, limits=Limits(answer_s=10, line_bytes=200_000)) as server:

@@ -6,9 +6,10 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from discern_server.result import failure, render_text, serialize
-from discern_server.verbs.era import as_junit, era, era_of_project, for_people, to_result
+from discern_server.verbs.era import as_junit, era, era_of_project, for_people, rules, to_result
+from discern_server.wire.checks import CHECKS
 from discern_server.wire.evidence import Evidence, Question
-from discern_server.wire.expectation import Expectation
+from discern_server.wire.expectation import ERA_RULES, Expectation
 from discern_server.wire.report import report_on
 from tests.unit.wire.evidence_builder import answer, discovered, error, evidence, initialized, listed
 
@@ -82,6 +83,14 @@ def test_junit_has_a_case_for_what_was_expected():
     verdict = suite[0].find("failure")
     assert verdict is not None
     assert "2026-07-28 is required" in (verdict.get("message") or "")
+
+
+def test_findings_are_placed_where_they_are_told_and_every_rule_is_described():
+    result = to_result(report_on(LEGACY, Expectation(revision="2026-07-28", strict=True)), place="server.py")
+    assert {finding.path for finding in result.diagnostics} == {"server.py"}
+    described = {rule.id: rule for rule in rules()}
+    assert set(described) == {rule.id for rule in (*ERA_RULES, *CHECKS)}
+    assert "specification/2026-07-28/server/discover" in described["discover.lists"].fix
 
 
 def test_a_failure_before_any_probe_can_be_rendered_too(tmp_path: Path):

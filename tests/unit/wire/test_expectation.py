@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discern_server.wire.evidence import Answer, Evidence, Question
-from discern_server.wire.expectation import Expectation
+from discern_server.wire.expectation import ERA_RULES, Expectation
 from discern_server.wire.verdict import judge
 from tests.unit.wire.evidence_builder import answer, discovered, error, evidence, initialized
 
@@ -64,6 +64,16 @@ def test_where_nobody_answers_nothing_holds_and_one_finding_says_so():
 def test_that_legacy_clients_are_refused_takes_a_refusal(initialize: Answer, is_proof: bool):
     seen = evidence(answer(Question.DISCOVER, discovered()), initialize)
     assert rules(Expectation(legacy="reject"), seen) == ([] if is_proof else ["era.forbid-legacy"])
+
+
+def test_every_rule_that_a_shortfall_has_is_described():
+    found = {
+        rule
+        for seen in (MODERN_ONLY, DUAL, LEGACY_ONLY, NOBODY)
+        for legacy in ("reject", "serve")
+        for rule in rules(Expectation(revision="2026-07-28", legacy=legacy), seen)  # type: ignore[arg-type]
+    }
+    assert found == {rule.id for rule in ERA_RULES}
 
 
 def test_a_legacy_revision_that_is_required_is_the_one_asked_for():
