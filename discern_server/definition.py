@@ -1,56 +1,81 @@
-"""The shape that a definition of a prompt or a resource must have, held against it as a JSON Schema."""
+"""Definitions of prompts and resources: checked where they are made, and read from the folders beside the tools'."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, TypeVar
 
-from discern_server.result import DiscernError
-from discern_server.schema.validate import compile_validator
+from discern_server.jsontext import JsonTextError, read_json
+from discern_server.result import Diagnostic, DiscernError
+from discern_server.rules.folders import FILE, FOLDER
+from discern_server.rules.offers import OFFERS, Offer
+
+_T = TypeVar("_T")
 
 
 class DefinitionError(DiscernError):
-    """A definition of a prompt or a resource that cannot be served; `diagnostics` tells every fault."""
+    """Definitions of prompts or resources that cannot be served; `diagnostics` tells every fault."""
 
 
-class Shape:
-    """What the wire form of one kind of definition must look like.
+def check_wire(offer: Offer, definition: Any, origin: str | None) -> None:
+    """Nothing where `definition` has the shape of the `offer`.
 
-    Args:
-        kind: What it is called, as in ``prompt``.
-        schema: The JSON Schema of its wire form. Unknown members are let through, as they are on the wire.
+    Raises:
+        DefinitionError: it has not; each finding is placed within `origin`, or within the kind of offer.
     """
-
-    def __init__(self, kind: str, schema: Mapping[str, Any]) -> None:
-        self._kind = kind
-        self._validator = compile_validator(schema)
-
-    def check(self, definition: Any, origin: str | None) -> None:
-        """Nothing where `definition` has the shape.
-
-        Raises:
-            DefinitionError: it has not; each finding is placed within `origin`, or within the kind's name.
-        """
-        findings = self._validator.diagnose(definition)
-        if findings:
-            raise DefinitionError(finding.within(origin or self._kind) for finding in findings)
+    findings = [*offer.findings(definition)]
+    if findings:
+        raise DefinitionError(finding.within(origin or offer.folder) for finding in findings)
 
 
-def meta_properties() -> dict[str, Any]:
-    """The members that every kind of definition may have (schema, BaseMetadata and Icons)."""
-    icon = {
-        "type": "object",
-        "required": ["src"],
-        "properties": {
-            "src": {"type": "string", "minLength": 1},
-            "mimeType": {"type": "string"},
-            "sizes": {"type": "array", "items": {"type": "string"}},
-            "theme": {"enum": ["light", "dark"]},
-        },
-    }
-    return {
-        "title": {"type": "string"},
-        "description": {"type": "string"},
-        "icons": {"type": "array", "items": icon},
-        "_meta": {"type": "object"},
-    }
+def load_folder(
+    offer: Offer, directory: str | Path | Traversable, make: Callable[[Mapping[str, Any], str], _T]
+) -> tuple[_T, ...]:
+    """What `make` makes of each ``*.json`` of a folder, in the order of the file names.
+
+    Raises:
+        DefinitionError: The folder or a file cannot be read, or a file does not have the shape: every finding of
+            every file, with its line.
+    """
+    folder = Path(directory) if isinstance(directory, str) else directory
+    made: list[_T] = []
+    faults: list[Diagnostic] = []
+    for file in _files(folder):
+        value, findings = _read(offer, file, str(file))
+        faults += findings
+        if not findings:
+            made.append(make(value, str(file)))
+    if faults:
+        raise DefinitionError(faults)
+    return tuple(made)
+
+
+def folder_findings(schemas: Path) -> Iterator[Diagnostic]:
+    """What is wrong with the definitions of prompts and resources in the folders inside `schemas`, if there are any.
+
+    Files are named relative to the folder that holds `schemas`.
+    """
+    for offer in OFFERS:
+        folder = schemas / offer.folder
+        for file in _files(folder) if folder.is_dir() else ():
+            yield from _read(offer, file, f"{schemas.name}/{offer.folder}/{file.name}")[1]
+
+
+def _files(folder: Path | Traversable) -> list[Path | Traversable]:
+    try:
+        files = [entry for entry in folder.iterdir() if entry.name.endswith(".json") and not entry.is_dir()]
+    except OSError as error:
+        raise DefinitionError([FOLDER.at(str(folder), f"cannot read the folder: {error.strerror or error}")]) from None
+    return sorted(files, key=lambda file: file.name)
+
+
+def _read(offer: Offer, file: Path | Traversable, origin: str) -> tuple[Any, list[Diagnostic]]:
+    try:
+        document = read_json(file.read_bytes())
+    except OSError as error:
+        return None, [FILE.at(origin, f"cannot read the file: {error.strerror or error}")]
+    except JsonTextError as error:
+        return None, [fault.within(origin) for fault in error.diagnostics]
+    return document.value, [*document.placed(offer.findings(document.value), origin)]

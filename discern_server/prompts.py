@@ -4,37 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
-from discern_server.definition import Shape, meta_properties
+from discern_server.definition import check_wire, load_folder
 from discern_server.handler import Handler
+from discern_server.rules.offers import PROMPT
 from discern_server.schema.frozen import freeze
-
-_SHAPE: Final = Shape(
-    "prompt",
-    {
-        "type": "object",
-        "required": ["name"],
-        "properties": {
-            "name": {"type": "string", "minLength": 1, "maxLength": 128},
-            "arguments": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "required": ["name"],
-                    "properties": {
-                        "name": {"type": "string", "minLength": 1},
-                        "title": {"type": "string"},
-                        "description": {"type": "string"},
-                        "required": {"type": "boolean"},
-                    },
-                },
-            },
-            **meta_properties(),
-        },
-    },
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +40,7 @@ class PromptDefinition:
         Raises:
             DefinitionError: it does not have the shape of a prompt; every fault is told.
         """
-        _SHAPE.check(definition, origin)
+        check_wire(PROMPT, definition, origin)
         arguments = definition.get("arguments", ())
         return cls(
             name=definition["name"],
@@ -71,6 +49,15 @@ class PromptDefinition:
             wire=freeze(definition),
             origin=origin,
         )
+
+    @classmethod
+    def load(cls, directory: str | Path | Traversable) -> tuple[PromptDefinition, ...]:
+        """The definitions in the ``*.json`` files of a folder, such as ``schemas/prompts``.
+
+        Raises:
+            DefinitionError: see `discern_server.definition.load_folder`.
+        """
+        return load_folder(PROMPT, directory, cls.from_wire)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,49 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
-from discern_server.definition import Shape, meta_properties
+from discern_server.definition import check_wire, load_folder
 from discern_server.handler import Handler
+from discern_server.rules.offers import RESOURCE, TEMPLATE
 from discern_server.schema.frozen import freeze
-
-_ANNOTATIONS: Final = {
-    "type": "object",
-    "properties": {
-        "audience": {"type": "array", "items": {"enum": ["user", "assistant"]}},
-        "priority": {"type": "number", "minimum": 0, "maximum": 1},
-        "lastModified": {"type": "string"},
-    },
-}
-_COMMON: Final = {
-    "name": {"type": "string", "minLength": 1},
-    "mimeType": {"type": "string", "minLength": 1},
-    "annotations": _ANNOTATIONS,
-    **meta_properties(),
-}
-_ABSOLUTE_URI: Final = r"^[A-Za-z][A-Za-z0-9+.\-]*:"
-
-_RESOURCE: Final = Shape(
-    "resource",
-    {
-        "type": "object",
-        "required": ["uri", "name"],
-        "properties": {
-            "uri": {"type": "string", "pattern": _ABSOLUTE_URI},
-            "size": {"type": "integer", "minimum": 0},
-            **_COMMON,
-        },
-    },
-)
-_TEMPLATE: Final = Shape(
-    "resource template",
-    {
-        "type": "object",
-        "required": ["uriTemplate", "name"],
-        "properties": {"uriTemplate": {"type": "string", "pattern": _ABSOLUTE_URI}, **_COMMON},
-    },
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +38,17 @@ class ResourceDefinition:
         Raises:
             DefinitionError: it does not have the shape of a resource; every fault is told.
         """
-        _RESOURCE.check(definition, origin)
+        check_wire(RESOURCE, definition, origin)
         return cls(uri=definition["uri"], mime_type=definition.get("mimeType"), wire=freeze(definition), origin=origin)
+
+    @classmethod
+    def load(cls, directory: str | Path | Traversable) -> tuple[ResourceDefinition, ...]:
+        """The definitions in the ``*.json`` files of a folder, such as ``schemas/resources``.
+
+        Raises:
+            DefinitionError: see `discern_server.definition.load_folder`.
+        """
+        return load_folder(RESOURCE, directory, cls.from_wire)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,13 +74,22 @@ class ResourceTemplateDefinition:
         Raises:
             DefinitionError: it does not have the shape of a resource template; every fault is told.
         """
-        _TEMPLATE.check(definition, origin)
+        check_wire(TEMPLATE, definition, origin)
         return cls(
             uri_template=definition["uriTemplate"],
             mime_type=definition.get("mimeType"),
             wire=freeze(definition),
             origin=origin,
         )
+
+    @classmethod
+    def load(cls, directory: str | Path | Traversable) -> tuple[ResourceTemplateDefinition, ...]:
+        """The definitions in the ``*.json`` files of a folder, such as ``schemas/resource-templates``.
+
+        Raises:
+            DefinitionError: see `discern_server.definition.load_folder`.
+        """
+        return load_folder(TEMPLATE, directory, cls.from_wire)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from discern_server.rules.clients import CLIENT_RULES, check_clients
 from discern_server.rules.folders import FOLDER_RULES
 from discern_server.rules.headers import HEADER_RULES, check_headers
 from discern_server.rules.members import MEMBER_RULES, OBJECT, check_members
+from discern_server.rules.offers import OFFER_RULES
 from discern_server.rules.rule import Rule
 from discern_server.rules.schemas import DIALECT_RULES, SCHEMA_RULES, check_dialects, check_schemas
 from discern_server.rules.texts import TEXT_RULES
@@ -36,6 +37,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
             DIALECT_RULES,
             HEADER_RULES,
             CLIENT_RULES,
+            OFFER_RULES,
         )
         for rule in rules
     }

@@ -29,6 +29,9 @@ _GROUPS: Final = {
     "schema": "Schemas",
     "header": "x-mcp-header",
     "client": "Known clients",
+    "prompt": "Prompts",
+    "resource": "Resources",
+    "resource-template": "Resource templates",
 }
 
 

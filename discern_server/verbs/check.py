@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from discern_server.catalog import check_file_name
+from discern_server.definition import folder_findings
 from discern_server.jsontext import JsonTextError, read_json
 from discern_server.result import Diagnostic, DiscernResult, Severity
 from discern_server.rules import check_definition
@@ -36,7 +37,7 @@ def check(root: Path, generate: Generate) -> DiscernResult:
         return found
     rule_findings = chain.from_iterable(_rule_findings(entry, found.project.rules) for entry in found.files)
     generated = found.generated
-    said = (*generated.faults, *generated.handler_faults, *generated.findings)
+    said = (*generated.faults, *generated.handler_faults, *generated.findings, *folder_findings(root / FOLDER_NAME))
     diagnostics = (*said, *findings(found.files), *rule_findings)
     counts = Counter(finding.severity for finding in diagnostics)
     errors, warnings = counts[Severity.ERROR], counts[Severity.WARNING]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 
 import anyio
 import pytest
@@ -282,6 +283,25 @@ def test_every_fault_of_a_definition_is_told_with_its_place():
     }
     with pytest.raises(DefinitionError, match="uri"):
         ResourceDefinition.from_wire({"uri": "no scheme", "name": "x"})
+
+
+def test_definitions_are_read_from_a_folder_in_the_order_of_the_files(tmp_path):
+    for name in ("b", "a"):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"name": name}), encoding="utf-8")
+    (tmp_path / "README.md").write_text("not a definition", encoding="utf-8")
+    assert [definition.name for definition in PromptDefinition.load(tmp_path)] == ["a", "b"]
+
+
+def test_every_fault_of_every_file_of_a_folder_is_told_with_its_line(tmp_path):
+    (tmp_path / "a.json").write_text('{\n  "uri": "no scheme",\n  "name": "a"\n}', encoding="utf-8")
+    (tmp_path / "b.json").write_text("{", encoding="utf-8")
+    with pytest.raises(DefinitionError) as caught:
+        ResourceDefinition.load(tmp_path)
+    first, second = caught.value.diagnostics
+    assert (first.rule, first.line, first.path) == ("resource.shape", 2, f"{tmp_path / 'a.json'}#/uri")
+    assert second.rule == "json.syntax"
+    with pytest.raises(DefinitionError, match="cannot read the folder"):
+        ResourceTemplateDefinition.load(tmp_path / "nowhere")
 
 
 def test_a_definition_is_frozen_and_does_not_change_with_its_source():

@@ -54,6 +54,18 @@ def test_a_rule_that_warns_can_be_switched_off(project: ProjectFolder):
     assert "definition.description" not in {finding.rule for finding in check(project.root, generate).diagnostics}
 
 
+def test_definitions_of_prompts_and_resources_beside_the_tools_are_checked(project: ProjectFolder):
+    accept(project.root, generate)
+    project.write("schemas/prompts/good.json", '{"name": "good"}')
+    project.write("schemas/prompts/bad.json", '{\n  "title": "no name"\n}')
+    project.write("schemas/resources/bad.json", '{"uri": "no scheme", "name": "x"}')
+    result = check(project.root, generate)
+    assert errors(result) == [
+        ("prompt.shape", "schemas/prompts/bad.json", 1),
+        ("resource.shape", "schemas/resources/bad.json#/uri", 1),
+    ]
+
+
 def test_a_persons_own_file_is_checked_by_the_rules_with_lines(project: ProjectFolder):
     accept(project.root, generate)
     project.write("schemas/mine.json", '{\n  "name": "other",\n  "inputSchema": {\n    "type": "array"\n  }\n}')
