@@ -60,7 +60,7 @@ class ReferenceEngine:
         try:
             with _counting_steps():
                 for error in self._validator.iter_errors(instance):
-                    yield _failure(error, instance)
+                    yield _failure(error, instance, self._validator)
         except _TooCostlyError as error:
             yield _given_up(instance, str(error))
         except RecursionError:
@@ -234,18 +234,22 @@ _Corrected: Final = extend(  # type: ignore[no-untyped-call]
 # --- failures -------------------------------------------------------------------------------------------
 
 
-def _failure(error: ValidationError, root: Any) -> Failure:
+def _failure(error: ValidationError, root: Any, validator: Any) -> Failure:
     instance_path = tuple(error.absolute_path)
+    keyword = str(error.validator or "false")
+    parent = error.schema if isinstance(error.schema, Mapping) and keyword != "false" else None
+    if keyword == "contains" and parent and "minContains" in parent:
+        keyword = "minContains"
     return Failure(
-        keyword=str(error.validator or "false"),
+        keyword=keyword,
         evaluation_path=tuple(error.absolute_schema_path),
         instance_path=instance_path,
         instance=error.instance,
-        parent=error.schema if isinstance(error.schema, Mapping) and error.validator != "false" else None,
-        value=error.validator_value,
+        parent=parent,
+        value=parent.get(keyword) if parent else error.validator_value,
         names=tuple(_names(error)),
         of_name=isinstance(error.instance, str) and isinstance(resolve(root, instance_path), Mapping),
-        branches=_branches(error, root),
+        branches=_branches(error, root, validator) if keyword in ("anyOf", "oneOf") else (),
     )
 
 
@@ -268,16 +272,19 @@ def _quoted_in(message: str, names: Iterable[str]) -> Iterable[str]:
     return dict.fromkeys(name for name in names if message.startswith(f"{name!r} is "))
 
 
-def _branches(error: Any, root: Any) -> tuple[tuple[Failure, ...], ...]:
-    if error.validator not in ("anyOf", "oneOf"):
-        return ()
-    branches: list[list[Failure]] = [[_false(error)] if schema is False else [] for schema in error.validator_value]
+def _branches(error: Any, root: Any, validator: Any) -> tuple[tuple[Failure, ...], ...]:
+    """Why each alternative failed. Of a `oneOf` that several satisfy, the engine does not say which."""
+    branches: list[list[Failure]] = [[] for _ in error.validator_value]
     for cause in error.context:
         if cause.schema_path:
-            branches[cause.schema_path[0]].append(_failure(cause, root))
+            branches[cause.schema_path[0]].append(_failure(cause, root, validator))
+    for index, schema in enumerate(error.validator_value):
+        if not branches[index] and not validator.evolve(schema=schema).is_valid(error.instance):
+            branches[index].append(_unsaid(error, index))
     return tuple(map(tuple, branches))
 
 
-def _false(error: Any) -> Failure:
-    place, way = tuple(error.absolute_path), tuple(error.absolute_schema_path)
+def _unsaid(error: Any, index: int) -> Failure:
+    """The failure of an alternative that the engine tells nothing of, such as the schema that is false."""
+    place, way = tuple(error.absolute_path), (*error.absolute_schema_path, index)
     return Failure(keyword="false", evaluation_path=way, instance_path=place, instance=error.instance)
