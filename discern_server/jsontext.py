@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from discern_server.result import Diagnostic, DiscernError
-from discern_server.schema.json_value import MAX_DEPTH, is_json, json_faults
+from discern_server.schema.json_value import MAX_DEPTH, MAX_INTEGER_DIGITS, MENDS, is_json, json_faults
 from discern_server.schema.pointer import Token, pointer
 
 UTF8_BOM: Final = b"\xef\xbb\xbf"
+
+_LONG_INTEGER: Final = re.compile(rf"[0-9]{{{MAX_INTEGER_DIGITS + 1},}}")
 
 
 class JsonTextError(DiscernError):
@@ -70,9 +72,13 @@ def read_json(content: bytes) -> JsonText:
         message = f"not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
         raise _error("json.syntax", message, "mend the JSON there", line=error.lineno) from None
     except RecursionError:
-        raise _error("json.depth", f"values nest deeper than {MAX_DEPTH}", "nest less deeply") from None
-    except ValueError as error:
-        raise _error("json.number", str(error), "write a shorter number") from None
+        raise _error("json.depth", f"values nest deeper than {MAX_DEPTH}", MENDS["json.depth"]) from None
+    except ValueError:
+        # The one number that Python refuses to read is a long integer.
+        long = _LONG_INTEGER.search(text)
+        message = f"an integer of more than {MAX_INTEGER_DIGITS} digits is more than JSON readers take"
+        line = text.count("\n", 0, long.start()) + 1 if long else None
+        raise _error("json.number", message, MENDS["json.number"], line=line) from None
     document = JsonText(value, text)
     faults = [*_repeated_keys(text)] if repeated else []
     faults += _value_faults(document)

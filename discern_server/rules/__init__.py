@@ -20,9 +20,9 @@ from discern_server.rules.offers import OFFER_RULES
 from discern_server.rules.rule import Rule
 from discern_server.rules.schemas import DIALECT_RULES, SCHEMA_RULES, check_dialects, check_schemas
 from discern_server.rules.texts import TEXT_RULES
-from discern_server.schema.explain import show
 from discern_server.schema.frozen import thaw
 from discern_server.schema.json_value import is_json, json_faults
+from discern_server.schema.words import show
 
 __all__ = ["RULES", "Rule", "check_definition", "check_switches", "definition_errors", "switchable"]
 

@@ -7,13 +7,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any, Final
 
 from discern_server.result import Diagnostic, Severity
 from discern_server.rules.rule import Rule
-from discern_server.schema.explain import show
 from discern_server.schema.pointer import pointer
 from discern_server.schema.validate import Validator, compile_validator
+from discern_server.schema.words import show
 
 OBJECT: Final = Rule(
     id="definition.object",
@@ -126,6 +127,9 @@ _MEMBERS: Final[Mapping[str, Any]] = {
     },
     "_meta": {"type": "object"},
 }
+_MOST_MEMBERS: Final = 50
+"""Members whose spelling is looked at: comparing costs time, and definitions may be anyone's."""
+
 _KNOWN: Final = ("name", "inputSchema", "outputSchema", *_MEMBERS)
 
 
@@ -171,7 +175,7 @@ def _check_input_schema(definition: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
 def _check_spelling(definition: Mapping[str, Any]) -> Iterator[Diagnostic]:
     spelt = {_plain(name): name for name in _KNOWN}
-    for key in definition:
+    for key in islice(definition, _MOST_MEMBERS):
         if key in _KNOWN:
             continue
         near = difflib.get_close_matches(_plain(key), spelt, 1, cutoff=0.85)
@@ -182,4 +186,4 @@ def _check_spelling(definition: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[^a-z]", "", name.lower())
+    return re.sub(r"[^a-z]", "", name[:40].lower())

@@ -14,11 +14,11 @@ from discern_server.schema.bounds import BoundExceededError
 from discern_server.schema.dialects import DRAFT_2020_12, OPENAPI_31, OPENAPI_32, find_dialect
 from discern_server.schema.documents import Library, Place, subschemas
 from discern_server.schema.errors import SchemaError, UnresolvableError
-from discern_server.schema.explain import show
 from discern_server.schema.local_references import LocalReferences
 from discern_server.schema.normalize import normalize
 from discern_server.schema.pointer import pointer
 from discern_server.schema.validate import Validator, compile_validator, is_plain
+from discern_server.schema.words import show
 
 _TOOL: Final = '{{"name": "refund", "description": "…", "inputSchema": {}}}'
 

@@ -17,12 +17,7 @@ from discern_server.result import Diagnostic
 from discern_server.schema.engines import Failure
 from discern_server.schema.pointer import pointer
 from discern_server.schema.secrets import Secrets
-
-SHOWN_CHARACTERS: Final = 60
-"""How much of a value a message quotes."""
-
-SHOWN_CHOICES: Final = 12
-"""How many choices (of an enum, of known properties) a message lists."""
+from discern_server.schema.words import SECRET, SHOWN_CHARACTERS, any_of, cut, listed, quote, short, show, type_name
 
 
 def explain(failures: Iterable[Failure], secrets: Secrets) -> Iterator[Diagnostic]:
@@ -47,16 +42,9 @@ def _explain_all(failures: Iterable[Failure], secrets: Secrets) -> Iterator[Diag
             yield from _explain_one(shown)
 
 
-class _Secret:
-    """Stands for a value that is not shown."""
-
-
-_SECRET: Final = _Secret()
-
-
 def _with_secrets_hidden(failure: Failure, secrets: Secrets) -> Failure:
     hidden = secrets.hide(failure.evaluation_path, failure.instance_path)
-    return replace(failure, instance=_SECRET) if hidden else failure
+    return replace(failure, instance=SECRET) if hidden else failure
 
 
 def _explain_one(failure: Failure) -> Iterator[Diagnostic]:
@@ -64,7 +52,7 @@ def _explain_one(failure: Failure) -> Iterator[Diagnostic]:
         yield _diagnostic(failure, f"{show(failure.instance)} cannot be checked: {failure.note}", None)
     elif failure.keyword in _UNKNOWN_PROPERTIES and failure.names:
         for name in failure.names:
-            yield _diagnostic(failure, f"{_quote(name)} is not a known property", _rename(name, failure), name)
+            yield _diagnostic(failure, f"{quote(name)} is not a known property", _rename(name, failure), name)
     elif failure.of_name:
         message, _ = _sentence(failure)
         yield _diagnostic(failure, f"not a good property name: {message}", None, str(failure.instance))
@@ -85,6 +73,8 @@ def _diagnostic(failure: Failure, message: str, fix: str | None, name: str | Non
 
 # --- one sentence for each keyword ----------------------------------------------------------------------
 
+_MOST_COMPARED: Final = 200
+
 _Sentence: TypeAlias = tuple[str, str | None]
 _UNKNOWN_PROPERTIES: Final = ("additionalProperties", "unevaluatedProperties")
 
@@ -96,14 +86,14 @@ def _sentence(failure: Failure) -> _Sentence:
     plain = _PLAIN.get(failure.keyword)
     if plain:
         message, fix = plain
-        value = _short(failure.value)
+        value = short(failure.value)
         return message.format(shown=show(failure.instance), value=value), fix.format(value=value)
-    return f"{show(failure.instance)} does not satisfy {_quote(failure.keyword)}", None
+    return f"{show(failure.instance)} does not satisfy {quote(failure.keyword)}", None
 
 
 def _type(failure: Failure) -> _Sentence:
     wanted = [failure.value] if isinstance(failure.value, str) else list(failure.value)
-    return f"expected {_any_of(wanted)}, got {show(failure.instance)}", _other_type(failure.instance, wanted)
+    return f"expected {any_of(wanted)}, got {show(failure.instance)}", _other_type(failure.instance, wanted)
 
 
 def _other_type(instance: Any, wanted: list[str]) -> str | None:
@@ -124,7 +114,7 @@ def _other_type(instance: Any, wanted: list[str]) -> str | None:
 
 def _required(failure: Failure) -> _Sentence:
     name = failure.names[0] if failure.names else ""
-    return f"{_quote(name)} is missing", f"add {_quote(name)}{_described(name, failure)}"
+    return f"{quote(name)} is missing", f"add {quote(name)}{_described(name, failure)}"
 
 
 def _dependent(failure: Failure) -> _Sentence:
@@ -132,7 +122,7 @@ def _dependent(failure: Failure) -> _Sentence:
     dependencies = failure.value if isinstance(failure.value, Mapping) else {}
     because = next((key for key, needed in dependencies.items() if isinstance(needed, list) and name in needed), None)
     message, fix = _required(failure)
-    return (f"{message}, which {_quote(because)} needs" if because is not None else message), fix
+    return (f"{message}, which {quote(because)} needs" if because is not None else message), fix
 
 
 def _described(name: str, failure: Failure) -> str:
@@ -143,19 +133,19 @@ def _described(name: str, failure: Failure) -> str:
     kind = schema.get("type")
     kinds = [kind] if isinstance(kind, str) else [k for k in kind or () if isinstance(k, str)]
     text = schema.get("description")
-    words = [_any_of(kinds)] if kinds else []
-    words += [_cut(text, SHOWN_CHARACTERS)] if isinstance(text, str) and text else []
+    words = [any_of(kinds)] if kinds else []
+    words += [cut(text, SHOWN_CHARACTERS)] if isinstance(text, str) and text else []
     return f" ({'; '.join(words)})" if words else ""
 
 
 def _enum(failure: Failure) -> _Sentence:
-    choices = [_short(choice) for choice in failure.value]
-    near = difflib.get_close_matches(_short(failure.instance), choices, 1)
-    return f"{show(failure.instance)} is not one of {_listed(choices)}", f"use {near[0]}" if near else None
+    choices = [short(choice) for choice in failure.value]
+    near = _nearest(short(failure.instance), choices)
+    return f"{show(failure.instance)} is not one of {listed(choices)}", f"use {near}" if near else None
 
 
 def _const(failure: Failure) -> _Sentence:
-    return f"{show(failure.instance)} is not {_short(failure.value)}", f"use {_short(failure.value)}"
+    return f"{show(failure.instance)} is not {short(failure.value)}", f"use {short(failure.value)}"
 
 
 def _no_alternative(failure: Failure) -> _Sentence:
@@ -205,10 +195,17 @@ _PLAIN: Final[Mapping[str, tuple[str, str]]] = {
 def _rename(name: str, failure: Failure) -> str:
     properties = (failure.parent or {}).get("properties")
     known = list(properties) if isinstance(properties, Mapping) else []
-    near = difflib.get_close_matches(name, known, 1)
-    if near:
-        return f"did you mean {_quote(near[0])}?"
-    return f"leave it out; known are {_listed([_quote(k) for k in known])}" if known else "leave it out"
+    near = _nearest(name, known)
+    if near is not None:
+        return f"did you mean {quote(near)}?"
+    return f"leave it out; known are {listed([quote(k) for k in known])}" if known else "leave it out"
+
+
+def _nearest(word: str, words: list[str]) -> str | None:
+    """The one of `words` that was probably meant. Comparing costs time: long words and long lists are let be."""
+    if len(word) > _MOST_COMPARED:
+        return None
+    return next(iter(difflib.get_close_matches(word, words[:_MOST_COMPARED], 1)), None)
 
 
 # --- alternatives -----------------------------------------------------------------------------------------
@@ -222,7 +219,7 @@ def _explain_alternatives(failure: Failure, secrets: Secrets) -> Iterator[Diagno
         return
     types = _types_of_all(failure)
     if types:
-        message = f"expected {_any_of(types)}, got {show(failure.instance)}"
+        message = f"expected {any_of(types)}, got {show(failure.instance)}"
         yield _diagnostic(failure, message, _other_type(failure.instance, types))
         return
     index = min(range(len(failure.branches)), key=lambda index: _distance(failure, failure.branches[index]))
@@ -263,72 +260,4 @@ def _alternative(failure: Failure, index: int) -> str:
     if isinstance(schema, Mapping):
         title = schema.get("title") or str(schema.get("$ref", "")).rpartition("/")[2]
     number = f"alternative {index + 1}"
-    return f"{number} ({_cut(title, SHOWN_CHARACTERS)})" if isinstance(title, str) and title else number
-
-
-# --- words --------------------------------------------------------------------------------------------------
-
-
-def type_name(value: Any) -> str:
-    """The JSON Schema name of a value's type; ``integer`` also for 1.0, as the specification has it."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case str():
-            return "string"
-        case int():
-            return "integer"
-        case float():
-            return "integer" if value.is_integer() else "number"
-        case list() | tuple():
-            return "array"
-        case _:
-            return "object"
-
-
-def show(value: Any) -> str:
-    """A value in a message: scalars as JSON, shortened; of objects and arrays only their size."""
-    if isinstance(value, _Secret):
-        return "a value that is kept secret"
-    if isinstance(value, Mapping):
-        return f"an object with {_count(len(value), 'property', 'properties')}"
-    if isinstance(value, list | tuple):
-        return f"an array of {_count(len(value), 'item', 'items')}"
-    if isinstance(value, str) or value is None or isinstance(value, bool):
-        return _short(value)
-    return f"the number {_short(value)}"
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, str):
-        return _quote(value)
-    try:
-        return _cut(json.dumps(value, ensure_ascii=False), SHOWN_CHARACTERS)
-    except (TypeError, ValueError, RecursionError):
-        return f"a value of type {type(value).__name__}"
-
-
-def _quote(text: str) -> str:
-    return json.dumps(_cut(text, SHOWN_CHARACTERS), ensure_ascii=not text.isprintable())
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
-
-
-def _listed(words: list[str]) -> str:
-    rest = len(words) - SHOWN_CHOICES
-    return ", ".join(words[:SHOWN_CHOICES]) + (f" and {rest} more" if rest > 0 else "")
-
-
-_ARTICLE: Final = {"object": "an object", "array": "an array", "integer": "an integer", "null": "null"}
-
-
-def _any_of(types: list[str]) -> str:
-    return " or ".join(_ARTICLE.get(name, f"a {name}") for name in types)
+    return f"{number} ({cut(title, SHOWN_CHARACTERS)})" if isinstance(title, str) and title else number

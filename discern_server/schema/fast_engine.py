@@ -19,6 +19,7 @@ from jsonschema_rs import ValidationErrorKind as Kind
 from discern_server.schema.engines import CannotCompileError, Failure
 from discern_server.schema.narrowing import Narrowing
 from discern_server.schema.pointer import pointer, resolve
+from discern_server.schema.words import show
 
 BACKTRACK_LIMIT: Final = 100_000
 """Steps that one match of one pattern may take where it needs backtracking; about four milliseconds."""
@@ -163,8 +164,11 @@ def _compile(schema: Any, registry: jsonschema_rs.Registry | None = None) -> jso
             pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT),
         )
     except jsonschema_rs.ValidationError as error:
-        rule = "schema.pattern" if error.kind.name == "format" else "schema.invalid"
-        raise CannotCompileError(error.message, tuple(error.instance_path), rule=rule) from error
+        path = tuple(error.instance_path)
+        if error.kind.name == "format":
+            reason = f"{show(error.instance)} is no pattern of ECMA-262, or too large a one"
+            raise CannotCompileError(reason, path, rule="schema.pattern") from error
+        raise CannotCompileError(error.message, path) from error
     except ValueError as error:
         raise CannotCompileError(str(error)) from error
 

@@ -13,7 +13,7 @@ from discern_server.jsontext import JsonTextError, read_json
         pytest.param(b'{\n "a": 1,\n "b": [1 2]}', "json.syntax", "", 3, id="syntax"),
         pytest.param(b'{"a":\n NaN}', "json.number", "/a", 2, id="NaN"),
         pytest.param(b'{"a": {"b~/":\n\n 1E400}}', "json.number", "/a/b~0~1", 3, id="1E400"),
-        pytest.param(b'{"a": ' + b"1" * 5000 + b"}", "json.number", "", None, id="digits"),
+        pytest.param(b'{"a":\n ' + b"1" * 5000 + b"}", "json.number", "", 2, id="digits"),
         pytest.param(b'[\n"\\ud800"]', "json.unicode", "/0", 2, id="surrogate"),
         pytest.param(b'{"a": 1,\n "a": 2}', "json.duplicate-key", "/a", 2, id="duplicate"),
         pytest.param(b"\xef\xbb\xbf{}", "json.encoding", "", 1, id="BOM"),

@@ -169,7 +169,7 @@ def test_a_pattern_that_was_given_up_says_so():
 
 
 def test_a_pattern_that_would_take_too_much_memory_is_a_schema_error():
-    with pytest.raises(SchemaError, match="regex"):
+    with pytest.raises(SchemaError, match="too large"):
         compile_validator({"pattern": "(a{1000}){1000}"}, engine="jsonschema-rs").compile()
 
 
