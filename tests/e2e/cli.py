@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from discern_server.wire.limits import Limits
+from discern_server.wire.stdio import StdioServer
+
 DISCERN: Final = (sys.executable, "-P", "-m", "discern_server")
-_TIMEOUT_S: Final = 60
+_TIMEOUT_S: Final = 180
 
 SHOP: Final = '''
 """A shop."""
@@ -94,6 +97,12 @@ def discern(*words: str | Path, cwd: Path, env: dict[str, str] | None = None) ->
         timeout=_TIMEOUT_S,
     )
     return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def served(*words: str | Path, cwd: Path, **settings: str) -> StdioServer:
+    """``discern`` with `words`, which serve, started in `cwd` with `settings` in its environment."""
+    limits = Limits(answer_s=_TIMEOUT_S)  # discern_era starts a server half a dozen times
+    return StdioServer([*DISCERN, *map(str, words)], cwd=cwd, env=environment(**settings), limits=limits)
 
 
 def make_shop(root: Path) -> Path:

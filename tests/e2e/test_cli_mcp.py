@@ -14,7 +14,7 @@ import pytest
 from discern_server.wire.messages import initialize, modern_request, request
 from discern_server.wire.revisions import CAPABILITIES_KEY, VERSION_KEY
 from discern_server.wire.stdio import StdioServer
-from tests.e2e.cli import DISCERN, discern, environment, make_shop
+from tests.e2e.cli import discern, environment, make_shop, served
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 ALL = sorted(file.stem for file in SCHEMAS.glob("*.json"))
@@ -27,7 +27,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server(root: Path) -> Iterator[StdioServer]:
-    with StdioServer([*DISCERN, "mcp"], cwd=root, env=environment()) as server:
+    with served("mcp", cwd=root) as server:
         yield server
 
 
@@ -63,7 +63,7 @@ def test_it_is_of_the_modern_era_and_refuses_the_legacy_one(server: StdioServer)
     ("words", "settings"), [(["--legacy", "serve"], {}), ([], {"DISCERN_LEGACY": "serve"})], ids=["option", "variable"]
 )
 def test_legacy_clients_are_served_where_that_is_asked_for(root: Path, words: list[str], settings: dict[str, str]):
-    with StdioServer([*DISCERN, "mcp", *words], cwd=root, env=environment(**settings)) as server:
+    with served("mcp", *words, cwd=root, **settings) as server:
         assert server.ask(initialize())["result"]["protocolVersion"] == "2025-11-25"
 
 
@@ -91,7 +91,7 @@ def test_a_tool_without_arguments_takes_them_absent_null_and_empty(server: Stdio
 
 
 def test_without_a_project_a_tool_says_so_in_an_ordinary_result(tmp_path: Path):
-    with StdioServer([*DISCERN, "mcp"], cwd=tmp_path, env=environment()) as server:
+    with served("mcp", cwd=tmp_path) as server:
         for name in ("discern_status", "discern_map", "discern_check", "discern_accept", "discern_era"):
             answer = call(server, name)
             assert answer["result"]["isError"] is True
@@ -145,7 +145,7 @@ def test_a_project_outside_the_root_is_refused(root: Path, tmp_path_factory: pyt
     inside.mkdir()
     make_shop(inside)
     (root / "link").symlink_to(outside)
-    with StdioServer([*DISCERN, "mcp", "--root", str(root)], cwd=outside, env=environment()) as server:
+    with served("mcp", "--root", root, cwd=outside) as server:
         for project in ("..", str(outside), "link", f"inside/../../{outside.name}", "\0"):
             for name in ("discern_map", "discern_check", "discern_accept", "discern_era"):
                 answer = call(server, name, project=project)
@@ -159,7 +159,7 @@ def test_a_project_outside_the_root_is_refused(root: Path, tmp_path_factory: pyt
 def test_a_root_that_is_no_project_does_not_reach_for_the_one_above(root: Path):
     below = root / "below"
     below.mkdir()
-    with StdioServer([*DISCERN, "mcp", "--root", str(below)], cwd=root, env=environment()) as server:
+    with served("mcp", "--root", below, cwd=root) as server:
         assert envelope(call(server, "discern_status"))["error"] == "not_initialized"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from discern_server.wire.messages import initialize, modern_request
 from discern_server.wire.stdio import StdioServer
-from tests.e2e.cli import DISCERN, SHOP_PROJECT, discern, environment, make_shop
+from tests.e2e.cli import SHOP_PROJECT, discern, make_shop, served
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def call(server: StdioServer, name: str, **arguments: Any) -> dict[str, Any]:
 
 
 def test_the_files_are_served_by_the_functions_with_what_their_lifespan_opened(root: Path):
-    with StdioServer([*DISCERN, "serve"], cwd=root, env=environment()) as server:
+    with served("serve", cwd=root) as server:
         discovered = server.ask(modern_request("server/discover"))["result"]
         assert discovered["instructions"] == "Count first."
         assert [tool["name"] for tool in server.ask(modern_request("tools/list"))["result"]["tools"]] == [
@@ -71,11 +71,11 @@ def test_what_cannot_be_served_is_told_on_standard_error_before_anything_is(root
 def test_the_project_says_whether_legacy_clients_are_served_and_the_command_line_has_the_last_word(root: Path):
     text = SHOP_PROJECT.replace('version = "1.0"', 'version = "1.0"\nlegacy = "serve"')
     (root / "discern.toml").write_text(text, encoding="utf-8")
-    with StdioServer([*DISCERN, "serve"], cwd=root, env=environment()) as server:
+    with served("serve", cwd=root) as server:
         assert server.ask(initialize())["result"]["protocolVersion"] == "2025-11-25"
-    with StdioServer([*DISCERN, "serve", "--legacy", "reject"], cwd=root, env=environment()) as server:
+    with served("serve", "--legacy", "reject", cwd=root) as server:
         assert server.ask(initialize())["error"]["code"] == -32022
-    with StdioServer([*DISCERN, "serve"], cwd=root, env=environment(DISCERN_LEGACY="reject")) as server:
+    with served("serve", cwd=root, DISCERN_LEGACY="reject") as server:
         assert server.ask(initialize())["error"]["code"] == -32022
 
 
@@ -84,7 +84,7 @@ def test_handlers_run_in_the_projects_folder_wherever_it_was_started(root: Path)
     (root / "shop.py").write_text(source, encoding="utf-8")
     (root / "discern.toml").write_text(SHOP_PROJECT.replace('lifespan = "shop:stock"', ""), encoding="utf-8")
     assert discern("accept", cwd=root).code == 0
-    with StdioServer([*DISCERN, "serve", "--root", str(root)], cwd=root.parent, env=environment()) as server:
+    with served("serve", "--root", root, cwd=root.parent) as server:
         assert call(server, "where")["structuredContent"] == str(root)
 
 
@@ -100,6 +100,6 @@ def test_each_source_has_the_state_of_its_own_lifespan(root: Path):
     source = '[[sources]]\nkind = "schemas"\ndirectory = "definitions"\nhandlers = "other"\nlifespan = "other:opened"\n'
     (root / "discern.toml").write_text(SHOP_PROJECT + source, encoding="utf-8")
     assert discern("accept", cwd=root).code == 0
-    with StdioServer([*DISCERN, "serve"], cwd=root, env=environment()) as server:
+    with served("serve", cwd=root) as server:
         assert call(server, "state")["structuredContent"] == ["other", 1, "modern"]
         assert call(server, "count", what="apples")["structuredContent"] == 3

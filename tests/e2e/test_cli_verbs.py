@@ -10,8 +10,7 @@ import pytest
 
 from discern_server.schema.validate import compile_validator
 from discern_server.wire.messages import modern_request
-from discern_server.wire.stdio import StdioServer
-from tests.e2e.cli import DISCERN, discern, environment, make_shop
+from tests.e2e.cli import discern, make_shop, served
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 ENVELOPE = json.loads((SCHEMAS / "discern_help.json").read_text(encoding="utf-8"))["outputSchema"]
@@ -30,7 +29,7 @@ def test_from_an_empty_directory_to_a_served_tool(tmp_path: Path):
     assert "add" in discern("map", cwd=tmp_path).out
     era = discern("era", "--json", cwd=tmp_path)
     assert (era.code, era.envelope["data"]["revisions"]) == (0, ["2026-07-28"])
-    with StdioServer([*DISCERN, "serve"], cwd=tmp_path, env=environment()) as server:
+    with served("serve", cwd=tmp_path) as server:
         call = modern_request("tools/call", {"name": "add", "arguments": {"a": 1, "b": 2.5}})
         assert server.ask(call)["result"]["structuredContent"] == 3.5
 
@@ -85,7 +84,7 @@ TOOLS: list[tuple[str, dict[str, Any]]] = [
 
 
 def test_a_tool_gives_the_envelope_that_the_command_line_gives(shop: Path):
-    with StdioServer([*DISCERN, "mcp"], cwd=shop, env=environment()) as server:
+    with served("mcp", cwd=shop) as server:
         for verb, arguments in TOOLS:
             result = server.ask(modern_request("tools/call", {"name": f"discern_{verb}", "arguments": arguments}))[
                 "result"
