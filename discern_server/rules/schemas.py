@@ -114,6 +114,8 @@ def _check_schema(schema: dict[str, Any]) -> Iterator[Diagnostic]:
     if dialect is None or dialect.uri is None:
         yield DIALECT.at("/$schema", f"the dialect {show(declared)} is not known")
         return
+    if is_plain(schema) and _compiles(schema):
+        return
     # The dialects of OpenAPI only add annotations, and their meta-schemas are not at hand.
     uri = DRAFT_2020_12.uri if dialect in (OPENAPI_31, OPENAPI_32) else dialect.uri
     broken = _metaschema(str(uri)).diagnose(schema)
@@ -131,6 +133,18 @@ def _check_schema(schema: dict[str, Any]) -> Iterator[Diagnostic]:
     except SchemaError as error:
         found = list(map(_ruled, error.diagnostics))
     yield from found
+
+
+def _compiles(schema: dict[str, Any]) -> bool:
+    """Whether the engine takes a plain `schema`: it holds it against the meta-schema itself, and quickly.
+
+    Which it does not take, and why, is for the meta-schema of the dialect to say.
+    """
+    try:
+        compile_validator(schema).compile()
+    except SchemaError:
+        return False
+    return True
 
 
 def _ruled(finding: Diagnostic) -> Diagnostic:
