@@ -36,7 +36,7 @@ def assert_era(
 ) -> Report:
     """Assert which revision a server serves, and what it does with legacy clients.
 
-    The server is started, and stopped, about six times; a URL is asked about a dozen times.
+    The server is started, and stopped, about six times; a URL is asked about eighteen times.
 
     Args:
         target: A command, as an argument list or as one text, or a URL.

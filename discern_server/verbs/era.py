@@ -18,7 +18,7 @@ from discern_server.wire.examine import Target, examine, is_url
 from discern_server.wire.expectation import ERA_RULES, Expectation
 from discern_server.wire.limits import Limits
 from discern_server.wire.report import Report
-from discern_server.wire.verdict import Kind, Verdict
+from discern_server.wire.verdict import Kind
 
 VERB: Final = "era"
 _HEADLINES: Final = {
@@ -164,7 +164,7 @@ def to_result(report: Report, *, transcript: bool = False, place: str | None = N
     return DiscernResult(
         ok=report.ok,
         verb=VERB,
-        message=headline(report.verdict),
+        message=headline(report),
         data={key: value for key, value in asdict(data).items() if value is not None},
         diagnostics=tuple(replace(finding, path=place) for finding in report.diagnostics),
         error=_error(report),
@@ -172,10 +172,12 @@ def to_result(report: Report, *, transcript: bool = False, place: str | None = N
     )
 
 
-def headline(verdict: Verdict) -> str:
+def headline(report: Report) -> str:
     """The verdict in one line."""
-    revisions = f" ({', '.join(verdict.revisions)})" if verdict.revisions else ""
-    return _HEADLINES[verdict.kind] + revisions
+    if report.evidence.unreachable:
+        return report.evidence.unreachable
+    revisions = f" ({', '.join(report.verdict.revisions)})" if report.verdict.revisions else ""
+    return _HEADLINES[report.verdict.kind] + revisions
 
 
 def _error(report: Report) -> str | None:
