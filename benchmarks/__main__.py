@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from benchmarks import calls, cold, environments, lists, memory, openapi, report, validation
+from benchmarks import calls, cold, environments, lists, memory, normalize, openapi, report, validation
 from benchmarks.rows import Row
 
 PAGE: Final = environments.ROOT / "docs" / "benchmarks.md"
@@ -20,6 +20,7 @@ GROUPS: Final[dict[str, Callable[[bool, Path], list[Row]]]] = {
     "cold": lambda quick, directory: cold.rows(cold.QUICK if quick else cold.FULL, directory),
     "memory": lambda quick, directory: memory.rows(memory.QUICK if quick else memory.FULL, directory),
     "openapi": lambda quick, directory: openapi.rows(openapi.QUICK if quick else openapi.FULL, directory),
+    "normalize": lambda quick, directory: normalize.rows(normalize.QUICK if quick else normalize.FULL, directory),
     "validation": lambda quick, directory: validation.rows(validation.QUICK if quick else validation.FULL, directory),
 }
 

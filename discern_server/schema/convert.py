@@ -197,7 +197,7 @@ class Converter:
         source: dict[Any, Any] = job.place.value
         if self._projection is None or job.hidden is None:
             return source
-        job.hidden |= self._projection.cluster(job.place).hidden
+        job.hidden |= self._projection.hidden(job.place)
         if not job.hidden:
             return source
         projected = without(source, job.hidden)

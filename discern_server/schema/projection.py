@@ -27,6 +27,7 @@ NOT_PROJECTED: Final = frozenset({"not", "if"})
 _CERTAIN: Final = frozenset({"allOf"})
 _REFERRING: Final = frozenset({"$ref", "allOf"})
 _PROJECTED: Final = IN_PLACE - NOT_PROJECTED
+_SPEAKING: Final = _PROJECTED | {"$ref", "properties"}
 _LISTS_OF_NAMES: Final = ("dependencies", "dependentRequired")
 
 
@@ -55,6 +56,10 @@ class Projection:
         self._is_marked = Reachable(self._parts, self._has_mark, any)
         self.cluster = Reachable(self._alternatives, self._own_cluster, _together)
         """What the schema at a place marks and mentions, with everything that looks at the same instance."""
+
+    def hidden(self, place: Place) -> frozenset[str]:
+        """The properties that the schema object at `place` marks, with everything that looks at the same instance."""
+        return frozenset() if _SPEAKING.isdisjoint(place.value) else self.cluster(place).hidden
 
     def _has_mark(self, place: Place) -> bool:
         return _counts(place) and place.value.get(self._mark) is True
