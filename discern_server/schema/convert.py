@@ -26,8 +26,9 @@ from discern_server.schema.errors import UnresolvableError
 from discern_server.schema.frozen import thaw
 from discern_server.schema.json_value import is_json, json_faults
 from discern_server.schema.names import Names, name_for
+from discern_server.schema.pointer import extend
 from discern_server.schema.projection import NOT_PROJECTED, Direction, Projection, without
-from discern_server.schema.references import extend, split
+from discern_server.schema.references import split
 from discern_server.schema.rewrite import IGNORED_PREFIX, is_ignored, rewrite, survives_beside_ref, with_conjuncts
 from discern_server.schema.values import complaint, misshape
 
@@ -346,7 +347,7 @@ class Converter:
 def _enter(scope: _Scope, resource: Resource) -> _Scope:
     """`scope` once evaluation has come into `resource`: the outermost place of an anchor is the one that stays."""
     known = {name for name, _ in scope}
-    new = [(name, resource.document.place_at(at)) for name, at in resource.dynamic.items() if name not in known]
+    new = [(name, place) for name, place in resource.dynamic.items() if name not in known]
     return tuple(sorted((*scope, *new), key=lambda entry: entry[0])) if new else scope
 
 
@@ -355,7 +356,7 @@ def _redirected(keyword: str, reference: str, target: Place, scope: _Scope) -> P
     anchor = "" if keyword == "$recursiveRef" else split(reference)[1]
     if keyword == "$ref" or (keyword == "$dynamicRef" and not anchor):
         return target
-    if target.resource.dynamic.get(anchor) != target.pointer:
+    if target.resource.dynamic.get(anchor) != target:
         return target
     return next((place for name, place in scope if name == anchor), target)
 

@@ -7,20 +7,18 @@ with the resource that it belongs to; references are resolved against that resou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
 from discern_server.result import Diagnostic
 from discern_server.schema.bounds import DEFAULT_BOUNDS, Bounds, Budget
-from discern_server.schema.dialects import DIALECTS, FORMAT_ASSERTION, VOCABULARIES, Dialect, Habit, Shape, find_dialect
+from discern_server.schema.dialects import Dialect, Habit, Shape
 from discern_server.schema.errors import UnresolvableError
-from discern_server.schema.pointer import parse, resolve
-from discern_server.schema.references import extend, join, split
-
-Resolve = Callable[[str], Any]
-"""From an absolute URI without fragment to the parsed document; raises `UnresolvableError` to refuse."""
+from discern_server.schema.metaschemas import Dialects, Resolve, published
+from discern_server.schema.pointer import extend, parse, resolve
+from discern_server.schema.references import join, split
 
 
 def refuse(uri: str) -> Any:
@@ -37,19 +35,17 @@ class Resource:
 
     Attributes:
         uri: Its canonical URI, without fragment.
-        document: The document it is in.
-        pointer: Where in that document.
         dialect: What its schemas are read as.
-        anchors: The pointer of each anchor in it, dynamic ones included.
-        dynamic: The pointer of each dynamic anchor in it; ``$recursiveAnchor`` counts as one named ``""``.
+        root: Where it is.
+        anchors: The place of each anchor in it, dynamic ones included.
+        dynamic: The place of each dynamic anchor in it; ``$recursiveAnchor`` counts as one named ``""``.
     """
 
     uri: str
-    document: Document
-    pointer: str
     dialect: Dialect
-    anchors: dict[str, str] = field(default_factory=dict)
-    dynamic: dict[str, str] = field(default_factory=dict)
+    root: Place = field(init=False)
+    anchors: dict[str, Place] = field(default_factory=dict)
+    dynamic: dict[str, Place] = field(default_factory=dict)
 
 
 @dataclass(eq=False, slots=True)
@@ -58,27 +54,17 @@ class Document:
 
     Attributes:
         uri: That URI, without fragment; empty where there is none.
-        contents: The value, in plain dicts and lists.
+        stands_in: The place that its value stands in for, where it was put together from what is there.
         resources: Its resources by pointer; there is always one at the root.
         indexed: The pointers below which every schema's identifiers are known.
         faults: What is wrong with the identifiers of a schema, by its pointer.
-        stands_in: The place that its contents stand in for, where they were put together from what is there.
     """
 
     uri: str
-    contents: Any
     stands_in: Place | None = None
     resources: dict[str, Resource] = field(default_factory=dict)
     indexed: set[str] = field(default_factory=set)
     faults: dict[str, Diagnostic] = field(default_factory=dict)
-
-    def place_at(self, pointer: str) -> Place:
-        """The place in it that `pointer` leads to.
-
-        Raises:
-            LookupError: There is nothing.
-        """
-        return Place(self, "", self.contents, self.resources[""]).at(*parse(pointer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +101,28 @@ class Place:
         Raises:
             LookupError: There is nothing.
         """
-        value, pointer, resource = self.value, self.pointer, self.resource
+        place = self
         for token in tokens:
-            value = resolve(value, (token,))
-            pointer = extend(pointer, token)
-            resource = self.document.resources.get(pointer, resource)
-        return Place(self.document, pointer, value, resource)
+            place = place._inside(extend(place.pointer, token), resolve(place.value, (token,)))
+        return place
+
+    def schemas(self) -> Iterator[tuple[str, Place]]:
+        """Each schema directly in the schema object here, after the keyword that holds it."""
+        for tokens, value in subschemas(self.value, self.dialect):
+            yield str(tokens[0]), self._inside(extend(self.pointer, *tokens), value)
+
+    def _inside(self, pointer: str, value: Any) -> Place:
+        return Place(self.document, pointer, value, self.document.resources.get(pointer, self.resource))
 
     def holding(self, value: Any) -> Place:
         """A place for `value`, put together from what stands here: its references resolve as they would here."""
-        document = Document(self.document.uri, value, stands_in=self)
-        resource = document.resources[""] = Resource(self.resource.uri, document, "", self.dialect)
-        return Place(document, "", value, resource)
+        return _root(Document(self.document.uri, stands_in=self), value, Resource(self.resource.uri, self.dialect))
+
+
+def _root(document: Document, value: Any, resource: Resource) -> Place:
+    resource.root = Place(document, "", value, resource)
+    document.resources[""] = resource
+    return resource.root
 
 
 class Library:
@@ -135,12 +131,20 @@ class Library:
     def __init__(self, resolve: Resolve = refuse, bounds: Bounds = DEFAULT_BOUNDS) -> None:
         self._resolve = resolve
         self._bounds = bounds
+        self._dialects = Dialects(resolve)
         self._resources: dict[str, Resource] = {}
         self._ambiguous: set[str] = set()
-        self._dialects: dict[str, Dialect] = {}
+
+    def dialect(self, name_or_uri: str) -> Dialect:
+        """The dialect of that name or ``$schema``.
+
+        Raises:
+            UnresolvableError: It is not known, or demands what cannot be given.
+        """
+        return self._dialects.find(name_or_uri)
 
     def add(self, uri: str, contents: Any, dialect: Dialect, *, schemas_at: Iterable[str] | None = None) -> Place:
-        """Take in a document and return its root.
+        """Take in a document, in plain dicts and lists, and return its root.
 
         With `schemas_at` the document is no schema but holds some: the pointers of the objects in it whose members
         are schemas, whose identifiers are then known from the start.
@@ -148,17 +152,13 @@ class Library:
         Raises:
             BoundExceededError: It is nested too deeply or holds too many schemas.
         """
-        document = Document(uri, contents)
-        resource = Resource(uri, document, "", dialect)
-        document.resources[""] = resource
-        self._resources[uri] = resource
-        root = Place(document, "", contents, resource)
+        root = _root(Document(uri), contents, Resource(uri, dialect))
+        self._resources[uri] = root.resource
         if schemas_at is None:
-            self.index(root)
-            return document.place_at("")
-        for pointer in schemas_at if dialect.id_keyword else ():
+            self._index(root)
+        for pointer in schemas_at if schemas_at is not None and dialect.id_keyword else ():
             for schema in _members_at(root, pointer):
-                self.index(schema)
+                self._index(schema)
         return root
 
     def find(self, reference: str, origin: Place) -> Place:
@@ -168,81 +168,72 @@ class Library:
             UnresolvableError: Nothing is there, or its document cannot be had.
             BoundExceededError: Its document is too large.
         """
-        origin = origin.document.stands_in or origin
+        while origin.document.stands_in is not None:
+            origin = origin.document.stands_in
         uri, fragment = split(join(origin.resource.uri, reference))
         resource = origin.resource if uri == origin.resource.uri else self._resource(uri, origin.dialect)
         if not fragment:
-            return resource.document.place_at(resource.pointer)
+            return resource.root
         if fragment.startswith("/"):
-            target = _walk(resource.document.place_at(resource.pointer), fragment)
-        elif fragment in resource.anchors:
-            target = resource.document.place_at(resource.anchors[fragment])
-        else:
-            raise UnresolvableError(
-                f"names an anchor that {uri or 'the schema'} does not have", _nearest(fragment, resource.anchors)
-            )
-        if not _is_indexed(target):
-            self.index(target)
-            target = target.document.place_at(target.pointer)
-        return target
+            target, indexed = _walk(resource.root, fragment)
+            if not indexed and target.dialect.id_keyword is not None:
+                self._index(target)
+                target, _ = _walk(resource.root, fragment)
+            return target
+        if fragment in resource.anchors:
+            return resource.anchors[fragment]
+        raise UnresolvableError(
+            f"names an anchor that {uri or 'the schema'} does not have", _nearest(fragment, resource.anchors)
+        )
 
     def _resource(self, uri: str, dialect: Dialect) -> Resource:
         """The resource under that URI; a document that is new is read as `dialect` unless it says otherwise."""
         if uri in self._ambiguous:
-            raise UnresolvableError(
-                f"is claimed by several schemas: {uri}", "Give each schema an identifier of its own."
-            )
+            raise UnresolvableError(f"is claimed by several schemas: {uri}", "Give each an identifier of its own.")
         if uri not in self._resources:
-            contents = _metaschema(uri)
+            contents = published(uri)
             self.add(uri, self._resolve(uri) if contents is None else contents, dialect)
         return self._resources[uri]
 
     # --- identifiers ------------------------------------------------------------------------------------
 
-    def index(self, root: Place) -> None:
+    def _index(self, root: Place) -> None:
         """Note the identifiers of the schema at that place and of every schema in it."""
         budget = Budget(self._bounds)
         root.document.indexed.add(root.pointer)
-        pending = [(root, 0)]
+        pending = [root]
         while pending:
-            place, depth = pending.pop()
-            budget.subschema(place.path, depth)
+            place = pending.pop()
+            budget.subschema(place.path, place.pointer.count("/"))
             if isinstance(place.value, dict):
-                place = self._identify(place)
-                pending += [
-                    (Place(place.document, extend(place.pointer, *tokens), value, place.resource), depth + len(tokens))
-                    for tokens, value in subschemas(place.value, place.dialect)
-                ]
+                pending += [schema for _, schema in self._identified(place).schemas()]
 
-    def _identify(self, place: Place) -> Place:
+    def _identified(self, place: Place) -> Place:
         """Note the identifiers of one schema; the same place, in the resource that it opens if it opens one."""
         dialect = self._declared_dialect(place)
         if place.pointer == "":
             place.resource.dialect = dialect
-        resource = place.resource
         bare, fragment = split(_identifier(place.value, dialect))
-        try:
-            resource = self._open(place, join(resource.uri, bare), dialect) if bare else resource
-        except UnresolvableError as bad:
-            _note_fault(place, "schema.id", dialect.id_keyword or "", f"The identifier {bare!r} {bad.reason}.")
+        if bare:
+            try:
+                place = self._opened(place, join(place.resource.uri, bare), dialect)
+            except UnresolvableError as bad:
+                _note_fault(place, "schema.id", dialect.id_keyword or "", f"The identifier {bare!r} {bad.reason}.")
         if fragment and Habit.ANCHOR_IN_ID in dialect.habits:
-            resource.anchors.setdefault(fragment, place.pointer)
-        _note_anchors(place.value, resource, place.pointer)
-        return replace(place, resource=resource)
+            place.resource.anchors.setdefault(fragment, place)
+        _note_anchors(place)
+        return place
 
-    def _open(self, place: Place, uri: str, dialect: Dialect) -> Resource:
-        document = place.document
-        if place.pointer == "":
-            resource = place.resource
-            resource.uri = uri
-        else:
-            resource = document.resources.get(place.pointer) or Resource(uri, document, place.pointer, dialect)
-            document.resources[place.pointer] = resource
+    def _opened(self, place: Place, uri: str, dialect: Dialect) -> Place:
+        """`place` as the root of the resource `uri`."""
+        resource = place.document.resources.get(place.pointer)
+        if resource is None:
+            resource = place.document.resources[place.pointer] = Resource(uri, dialect)
+            resource.root = replace(place, resource=resource)
+        resource.uri = uri
         if self._resources.setdefault(uri, resource) is not resource:
             self._ambiguous.add(uri)
-        return resource
-
-    # --- dialects ---------------------------------------------------------------------------------------
+        return resource.root
 
     def _declared_dialect(self, place: Place) -> Dialect:
         """What a schema says that it is read as; only the root of a resource may say so (2020-12 Core, 8.1.1)."""
@@ -257,36 +248,8 @@ class Library:
             return inherited
         return dialect if place.pointer == "" or _identifier(place.value, dialect) else inherited
 
-    def dialect(self, name_or_uri: str) -> Dialect:
-        """The dialect of that name or ``$schema``: a known one, or what its meta-schema makes of a known one.
 
-        Raises:
-            UnresolvableError: It is not known, or demands what cannot be given.
-        """
-        chain = [name_or_uri]
-        while (dialect := find_dialect(chain[-1]) or self._dialects.get(chain[-1])) is None:
-            declared = self._metaschema_of(chain[-1]).get("$schema")
-            if not isinstance(declared, str) or declared in chain:
-                raise _unknown_dialect()
-            chain.append(declared)
-        for uri in reversed(chain):
-            if find_dialect(uri) is None:
-                dialect = self._dialects[uri] = _with_vocabulary(dialect, uri, self._metaschema_of(uri))
-        return dialect
-
-    def _metaschema_of(self, name_or_uri: str) -> dict[str, Any]:
-        uri, _ = split(name_or_uri)
-        try:
-            contents = self._resolve(uri)
-        except UnresolvableError:
-            raise _unknown_dialect() from None
-        return contents if isinstance(contents, dict) else {}
-
-
-# --- where schemas stand in a schema ------------------------------------------------------------------------
-
-
-def subschemas(schema: dict[str, Any], dialect: Dialect) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+def subschemas(schema: Mapping[str, Any], dialect: Dialect) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     """Each schema directly in `schema`, after the tokens that lead to it. What has the wrong shape is passed over."""
     for keyword, value in schema.items():
         shape = dialect.shapes.get(keyword)
@@ -305,33 +268,6 @@ def _may_be_schema(name: object, item: object) -> bool:
     return isinstance(name, str) and not isinstance(item, list)
 
 
-def _is_indexed(place: Place) -> bool:
-    """Whether the identifiers at that place are known: it is a schema position below an indexed root."""
-    if place.dialect.id_keyword is None:
-        return True
-    position, tokens = place.document.place_at(""), parse(place.pointer)
-    for used, token in enumerate(tokens):
-        if position.pointer in place.document.indexed:
-            return _leads_to_a_schema(position, tokens[used:])
-        position = position.at(token)
-    return position.pointer in place.document.indexed
-
-
-def _leads_to_a_schema(position: Place, tokens: tuple[str, ...]) -> bool:
-    rest = list(reversed(tokens))
-    while rest:
-        keyword = rest.pop()
-        shape = position.dialect.shapes.get(keyword)
-        if shape is None:
-            return False
-        position = position.at(keyword)
-        if shape in (Shape.MANY, Shape.NAMED, Shape.DEPENDENCIES) or isinstance(position.value, list):
-            if not rest:
-                return False
-            position = position.at(rest.pop())
-    return True
-
-
 def _identifier(schema: dict[str, Any], dialect: Dialect) -> str:
     """The identifier of a schema, empty where it has none."""
     if Habit.REF_STANDS_ALONE in dialect.habits and isinstance(schema.get("$ref"), str):
@@ -340,25 +276,23 @@ def _identifier(schema: dict[str, Any], dialect: Dialect) -> str:
     return identifier if isinstance(identifier, str) else ""
 
 
+def _note_anchors(place: Place) -> None:
+    schema, resource = place.value, place.resource
+    for keyword in resource.dialect.keywords & {"$anchor", "$dynamicAnchor"}:
+        name = schema.get(keyword)
+        if isinstance(name, str):
+            resource.anchors.setdefault(name, place)
+            if keyword == "$dynamicAnchor":
+                resource.dynamic.setdefault(name, place)
+    recursive = "$recursiveAnchor" in resource.dialect.keywords and schema.get("$recursiveAnchor") is True
+    if recursive and place == resource.root:
+        resource.dynamic[""] = place
+
+
 def _note_fault(place: Place, rule: str, keyword: str, message: str, fix: str | None = None) -> None:
     place.document.faults[place.pointer] = Diagnostic(
         rule=rule, message=message, path=extend(place.path, keyword), fix=fix
     )
-
-
-def _note_anchors(schema: dict[str, Any], resource: Resource, pointer: str) -> None:
-    keywords = resource.dialect.keywords
-    for keyword in ("$anchor", "$dynamicAnchor"):
-        name = schema.get(keyword)
-        if keyword in keywords and isinstance(name, str):
-            resource.anchors.setdefault(name, pointer)
-            if keyword == "$dynamicAnchor":
-                resource.dynamic.setdefault(name, pointer)
-    if "$recursiveAnchor" in keywords and schema.get("$recursiveAnchor") is True and pointer == resource.pointer:
-        resource.dynamic[""] = pointer
-
-
-# --- small things ---------------------------------------------------------------------------------------------
 
 
 def _members_at(root: Place, pointer: str) -> list[Place]:
@@ -369,50 +303,35 @@ def _members_at(root: Place, pointer: str) -> list[Place]:
     return [holder.at(name) for name in holder.value] if isinstance(holder.value, dict) else []
 
 
-def _walk(place: Place, pointer: str) -> Place:
+def _walk(root: Place, pointer: str) -> tuple[Place, bool]:
+    """The place that `pointer` leads to from `root`, and whether the identifiers at it are known.
+
+    They are where every step goes from a schema to a schema in it.
+    """
+    place, shape = root, Shape.ONE if root.pointer in root.document.indexed or root.pointer else None
     for token in parse(pointer):
+        before = place.value if isinstance(place.value, dict) else {}
         try:
             place = place.at(token)
         except LookupError:
-            members = place.value if isinstance(place.value, dict) else {}
-            raise UnresolvableError(
-                f"points to nothing: {place.path or 'the root'} has no {token!r}", _nearest(token, members)
-            ) from None
-    return place
+            where = place.path or "the root"
+            raise UnresolvableError(f"points to nothing: {where} has no {token!r}", _nearest(token, before)) from None
+        shape = _shape_after(shape, token, place)
+    return place, shape is Shape.ONE
+
+
+def _shape_after(shape: Shape | None, token: str, place: Place) -> Shape | None:
+    """What `place`, one step after what had `shape`, holds: one schema, several, or what is no schema."""
+    if place.pointer in place.document.indexed:
+        return Shape.ONE
+    if shape is not Shape.ONE:
+        return None if shape is None else Shape.ONE
+    following = place.dialect.shapes.get(token)
+    if following is Shape.ONE_OR_MANY:
+        return Shape.MANY if isinstance(place.value, list) else Shape.ONE
+    return following
 
 
 def _nearest(name: str, names: Iterable[str]) -> str | None:
     close = get_close_matches(name, [str(known) for known in names], n=1)
     return f"Did you mean {close[0]!r}?" if close else None
-
-
-def _metaschema(uri: str) -> Any:
-    """A published meta-schema, from the copies that are installed with `jsonschema`; None for any other URI."""
-    if "json-schema.org/" not in uri:
-        return None
-    from jsonschema_specifications import REGISTRY
-
-    resource = REGISTRY.get(uri) or REGISTRY.get(uri + "#")
-    return None if resource is None else resource.contents
-
-
-def _unknown_dialect() -> UnresolvableError:
-    known = ", ".join(dialect.name for dialect in DIALECTS)
-    return UnresolvableError(
-        "is not known",
-        f"Name one of {known}; for a dialect of your own, hand over a resolver that has its meta-schema.",
-    )
-
-
-def _with_vocabulary(dialect: Dialect, uri: str, metaschema: dict[str, Any]) -> Dialect:
-    """`dialect` as a meta-schema with ``$vocabulary`` makes it (2020-12 Core, 8.1.2)."""
-    vocabulary = metaschema.get("$vocabulary")
-    if not isinstance(vocabulary, dict):
-        return dialect
-    for name, required in vocabulary.items():
-        if required and name not in VOCABULARIES:
-            raise UnresolvableError(f"requires the vocabulary {name!r}, which is not known")
-    keywords = frozenset[str]().union(*(VOCABULARIES.get(name, ()) for name in vocabulary))
-    return dialect.limited_to(
-        keywords & dialect.keywords, name=uri, asserts_format=vocabulary.get(FORMAT_ASSERTION) is True
-    )

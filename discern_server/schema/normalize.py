@@ -34,22 +34,22 @@ This module knows nothing of MCP, of HTTP, or of what else an OpenAPI document h
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from discern_server.result import Diagnostic
+from discern_server.schema.alone import loops, loops_in, stands_alone
 from discern_server.schema.bounds import DEFAULT_BOUNDS, BoundExceededError, Bounds, Budget
 from discern_server.schema.convert import Converter, Node, Report, Schema
 from discern_server.schema.dialects import DRAFT_2020_12, Dialect
-from discern_server.schema.documents import Library, Place, Resolve, refuse, subschemas
+from discern_server.schema.documents import Library, Place, refuse
 from discern_server.schema.errors import SchemaError, UnresolvableError
 from discern_server.schema.frozen import thaw
-from discern_server.schema.graph import strongly_connected
-from discern_server.schema.json_value import json_faults
+from discern_server.schema.json_value import is_json, json_faults
+from discern_server.schema.metaschemas import Resolve
+from discern_server.schema.pointer import extend
 from discern_server.schema.projection import Direction
-from discern_server.schema.references import extend
-from discern_server.schema.rewrite import is_ignored
-from discern_server.schema.values import complaint, misshape
 
 __all__ = ["Bounds", "Bundle", "Direction", "Normalizer", "Place", "SchemaError", "UnresolvableError", "normalize"]
 
@@ -86,14 +86,17 @@ def normalize(
         place = library.add(base_uri, contents, _dialect_for(library, dialect))
     except BoundExceededError as exceeded:
         raise SchemaError([exceeded.diagnostic]) from None
+    alone = isinstance(contents, dict) and stands_alone(place, library)
+    if alone and direction is None:
+        _raise_any(loops_in(place, library))
+        _raise_any(_excess(Budget(bounds), 1, len(json.dumps(contents))))
+        return place.value  # type: ignore[no-any-return]
     converter = Converter(library, bounds, direction, report)
     for keyword in ("$defs", "definitions"):
         _reserve_all(converter, place, keyword)
     node = converter.root(place)
     _raise_faults(node, bounds)
-    if isinstance(contents, dict) and not converter.left_out and _stands_alone(contents, place.dialect, bounds):
-        return contents
-    return _assembled(node)
+    return contents if alone and not converter.left_out else _assembled(node)
 
 
 class Normalizer:
@@ -201,9 +204,10 @@ class Bundle:
 
 def _plain(schema: Any) -> Any:
     """A copy of `schema` in plain dicts and lists."""
-    faults = [Diagnostic(rule=fault.rule, message=fault.message, path=fault.path) for fault in json_faults(schema)]
-    if faults:
-        raise SchemaError(faults)
+    if not is_json(schema):
+        faults = [fault.diagnostic() for fault in json_faults(schema)]
+        if faults:
+            raise SchemaError(faults)
     return thaw(schema)
 
 
@@ -230,36 +234,24 @@ def _reserve_all(converter: Converter, root: Place, *tokens: str) -> None:
 def _raise_faults(root: Node, bounds: Bounds) -> None:
     """Raise what is wrong with `root` and all that it uses, if anything is."""
     nodes = list(root.closure())
-    faults = [fault for node in nodes for fault in node.faults] or list(_loops(nodes)) or list(_excess(nodes, bounds))
-    if faults:
-        raise SchemaError(dict.fromkeys(faults))
+    _raise_any(fault for node in nodes for fault in node.faults)
+    _raise_any(loops(nodes, lambda node: node.in_place))
+    _raise_any(_excess(Budget(bounds), sum(node.subschemas for node in nodes), sum(node.bytes for node in nodes)))
 
 
-def _excess(nodes: list[Node], bounds: Bounds) -> Iterator[Diagnostic]:
-    budget = Budget(bounds)
+def _raise_any(faults: Iterable[Diagnostic]) -> None:
+    found = dict.fromkeys(faults)
+    if found:
+        raise SchemaError(found)
+
+
+def _excess(budget: Budget, subschemas: int, size: int) -> Iterator[Diagnostic]:
+    """What is too much, where `budget` does not allow for that many subschemas and bytes."""
     try:
-        budget.subschema("", count=sum(node.subschemas for node in nodes))
-        budget.write(sum(node.bytes for node in nodes), "")
+        budget.subschema("", count=subschemas)
+        budget.write(size, "")
     except BoundExceededError as exceeded:
         yield exceeded.diagnostic
-
-
-def _loops(nodes: list[Node]) -> Iterator[Diagnostic]:
-    """References that lead back to where they stand without going into the instance (2020-12 Core, 9.4.1)."""
-    for component in strongly_connected(nodes, lambda node: node.in_place):
-        inside = set(component)
-        back = [path for node in component for used, path in node.in_place.items() if used in inside]
-        if back:
-            yield _loop(min(back))
-
-
-def _loop(path: str) -> Diagnostic:
-    return Diagnostic(
-        rule="schema.loop",
-        message="The reference leads back to the schema that it stands in: checking any value would never end.",
-        path=path,
-        fix="Refer to it from a property or an item, or leave the reference out.",
-    )
 
 
 def _reference_fault(reference: str, nowhere: UnresolvableError, place: Place) -> Diagnostic:
@@ -281,38 +273,3 @@ def _assembled(root: Node) -> dict[str, Any]:
     else:
         root.schema.pop("$defs", None)
     return root.schema
-
-
-def _stands_alone(contents: dict[str, Any], dialect: Dialect, bounds: Bounds) -> bool:
-    """Whether a schema is 2020-12 through and through and refers to nothing outside itself."""
-    if dialect is not DRAFT_2020_12:
-        return False
-    library = Library(refuse, bounds)
-    pending = [library.add("", contents, dialect)]
-    while pending:
-        place = pending.pop()
-        if isinstance(place.value, dict):
-            if place.dialect is not DRAFT_2020_12 or not _needs_nothing(place, library):
-                return False
-            pending += [place.at(*tokens) for tokens, _ in subschemas(place.value, place.dialect)]
-        elif not isinstance(place.value, bool):
-            return False
-    return True
-
-
-def _needs_nothing(place: Place, library: Library) -> bool:
-    """Whether one schema object is well-formed, needs no other words, and refers to its own document."""
-    schema: dict[str, Any] = place.value
-    shapes = place.dialect.shapes
-    for keyword, value in schema.items():
-        misshapen = misshape(shapes[keyword], value) if keyword in shapes else complaint(keyword, value)
-        if misshapen or keyword == "dependencies" or is_ignored(keyword, place.dialect, value):
-            return False
-    try:
-        return all(
-            library.find(schema[keyword], place).document is place.document
-            for keyword in ("$ref", "$dynamicRef")
-            if keyword in schema
-        )
-    except UnresolvableError:
-        return False

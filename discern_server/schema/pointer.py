@@ -16,6 +16,13 @@ def pointer(tokens: Iterable[Token]) -> str:
     return "".join("/" + _escape(token) for token in tokens)
 
 
+def extend(start: str, *tokens: Token) -> str:
+    """The pointer that leads `tokens` further than `start`."""
+    for token in tokens:
+        start = f"{start}/{_escape(token)}"
+    return start
+
+
 def parse(text: str) -> tuple[str, ...]:
     """The tokens of a pointer, unescaped.
 

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from discern_server.schema.bounds import BoundExceededError
 from discern_server.schema.dialects import IN_PLACE, Habit
-from discern_server.schema.documents import Library, Place, subschemas
+from discern_server.schema.documents import Library, Place
 from discern_server.schema.errors import UnresolvableError
 from discern_server.schema.graph import Reachable
 
@@ -94,8 +94,7 @@ class Projection:
             with suppress(UnresolvableError, BoundExceededError):  # reported where the reference itself is read
                 yield self._library.find(place.value["$ref"], place)
         if not keywords.isdisjoint(place.value) and _counts(place):
-            inside = subschemas(place.value, place.dialect)
-            yield from (place.at(*tokens) for tokens, _ in inside if tokens[0] in keywords)
+            yield from (schema for keyword, schema in place.schemas() if keyword in keywords)
 
 
 def _counts(place: Place) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from urllib.parse import unquote, urljoin, urlsplit
 
 from discern_server.schema.errors import UnresolvableError
-from discern_server.schema.pointer import Token, pointer
 
 
 def join(base: str, reference: str) -> str:
@@ -35,8 +34,3 @@ def split(uri: str) -> tuple[str, str]:
     """The URI without its fragment, and the fragment percent-decoded."""
     bare, _, fragment = uri.partition("#")
     return bare, unquote(fragment)
-
-
-def extend(start: str, *tokens: Token) -> str:
-    """The pointer that leads `tokens` further than `start`."""
-    return start + pointer(tokens)
