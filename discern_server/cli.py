@@ -32,7 +32,6 @@ Nothing heavy is imported before it is known which verb is asked for.
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -280,15 +279,22 @@ def _server_runner(server: Server) -> Callable[[argparse.Namespace], int]:
             _known(asked, _POLICIES, _LEGACY_VARIABLE)
         if "http" in arguments and not arguments.http and (arguments.allowed_host or arguments.allowed_origin):
             raise UsageError("discern serve: --allowed-host and --allowed-origin need --http")
-        gc.disable()  # importing the SDK makes a million objects and no garbage: a tenth of the start and more
-        prepared = server.prepare(arguments)
-        gc.enable()
+        prepared = _prepare(server, arguments)
         if not isinstance(prepared, tuple):
             return _cannot_serve(prepared)
         factory, policy = prepared
         return _serve(factory, arguments, "serve" if (asked or policy) == "serve" else "reject")
 
     return run
+
+
+def _prepare(server: Server, arguments: argparse.Namespace) -> tuple[ServerFactory, LegacyPolicy] | DiscernResult:
+    from discern_server.protocol.quick_start import collector_paused, import_sdk
+
+    if "http" not in arguments or not arguments.http:
+        import_sdk()
+    with collector_paused():
+        return server.prepare(arguments)
 
 
 def _cannot_serve(why: DiscernResult) -> int:

@@ -1,0 +1,117 @@
+"""Importing the SDK for a stdio server that someone is waiting for: for our own launcher alone (docs/adr/0014).
+
+`import_sdk` imports the same modules as any import of `discern_server.protocol.stdio`, less what a stdio server has no
+use for, and builds the SDK's models when they are first used. What is done to that end is undone when it returns,
+save that the packages ``mcp`` and ``mcp.server`` run their ``__init__`` only once a name is asked for that it defines.
+``DISCERN_PLAIN_IMPORTS=1`` turns all of it off.
+
+A library must not do this to the process of its host, so nothing but the command line calls it.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, Final
+
+PLAIN_IMPORTS_VARIABLE: Final = "DISCERN_PLAIN_IMPORTS"
+
+_LAZY: Final = ("mcp", "mcp.server")
+"""Packages whose ``__init__`` imports the SDK's client and its high-level server."""
+
+
+def import_sdk(environment: Mapping[str, str] = os.environ) -> None:
+    """Import what serves over stdio, sooner than an import statement would.
+
+    Does nothing where the SDK is imported already, or where `environment` has ``DISCERN_PLAIN_IMPORTS``.
+    """
+    if environment.get(PLAIN_IMPORTS_VARIABLE) or "mcp" in sys.modules:
+        return
+    for name in _LAZY:
+        _install_lazily(name)
+    with collector_paused(), _models_built_on_use(), _without("uvicorn"):
+        importlib.import_module("discern_server.protocol.stdio")
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Without garbage collection: importing makes a million objects and no garbage, and every pass looks at all."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@contextmanager
+def _models_built_on_use() -> Iterator[None]:
+    """Pydantic models that are defined meanwhile build their validators on first use (``defer_build``)."""
+    from pydantic import BaseModel
+
+    before = BaseModel.model_config.get("defer_build")
+    BaseModel.model_config["defer_build"] = True
+    try:
+        yield
+    finally:
+        if before is None:
+            del BaseModel.model_config["defer_build"]
+        else:
+            BaseModel.model_config["defer_build"] = before
+
+
+@contextmanager
+def _without(package: str) -> Iterator[None]:
+    """As if `package` were not installed: the SDK's HTTP transport reaches for uvicorn, to be told when it stops."""
+    if package in sys.modules:
+        yield
+        return
+    sys.modules[package] = None  # type: ignore[assignment] # the import system's word for "not there"
+    try:
+        yield
+    finally:
+        del sys.modules[package]
+
+
+class _LazyPackage(ModuleType):
+    """A package whose ``__init__`` has not run: it does once a name is asked for that is not there."""
+
+    def __getattr__(self, name: str) -> Any:
+        with _running:
+            if self.__dict__.pop("_waits", False):
+                try:
+                    self.__spec__.loader.exec_module(self)  # type: ignore[union-attr] # set by _install_lazily
+                except BaseException:
+                    self._waits = True
+                    raise
+        if name in self.__dict__:
+            return self.__dict__[name]
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+
+_running: Final = threading.RLock()
+
+
+def _install_lazily(name: str) -> None:
+    spec = find_spec(name)
+    if spec is None or spec.origin is None or spec.submodule_search_locations is None:
+        raise ImportError(f"{name} is not an installed package", name=name)
+    package = _LazyPackage(name)
+    package.__spec__ = spec
+    package.__loader__ = spec.loader
+    package.__package__ = name
+    package.__file__ = spec.origin
+    package.__path__ = list(spec.submodule_search_locations)
+    package.__dict__["_waits"] = True
+    sys.modules[name] = package
+    parent, _, child = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], child, package)
