@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import nox
 
 nox.needs_version = ">=2025.5"
@@ -106,3 +109,14 @@ def readme(session: nox.Session) -> None:
     """Write the revision, read off the wire, into the pages that name it; ``-- --check`` only compares."""
     session.install("-e", ".")
     session.run("python", "tools/revision.py", *session.posargs)
+
+
+@nox.session
+def binary(session: nox.Session) -> None:
+    """Build dist/discern, one file that needs no Python, and run it in an empty root."""
+    session.install("-e", ".[test]")
+    site = Path(session.create_tmp(), "site")
+    shutil.rmtree(site, ignore_errors=True)
+    session.run("python", "-m", "pip", "install", "--quiet", "--target", str(site), ".[http,openapi]")
+    session.run("python", "tools/binary/build.py", str(site), "dist/discern")
+    session.run("python", "-m", "pytest", "tests/e2e/test_binary.py", *session.posargs)

@@ -275,9 +275,10 @@ def _can_be_watched(descriptor: int) -> bool:
 def _divert_stdin(cleanup: ExitStack) -> int:
     private = _duplicate(0)
     cleanup.callback(_restore, private, 0)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
+    ended, writing = os.pipe()  # a pipe that nobody writes to: there may be no /dev/null
+    os.close(writing)
+    os.dup2(ended, 0)
+    os.close(ended)
     return private
 
 

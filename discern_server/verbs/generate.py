@@ -170,9 +170,7 @@ def generate_apart(project: Project) -> Generated:
     """As `generate`, in a new process that knows nothing of earlier calls."""
     command = [*this_program(), GENERATE_DEFINITIONS, str(project.root)]
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=_CHILD_TIMEOUT_S, check=False
-        )
+        done = subprocess.run(command, input=b"", stdout=subprocess.PIPE, timeout=_CHILD_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired:
         return _child_failed(f"generating the definitions took longer than {_CHILD_TIMEOUT_S} s and was ended")
     except OSError as error:

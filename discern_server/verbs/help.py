@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from discern_server.result import DiscernResult, failure
 from discern_server.toml import nearest
+from discern_server.verbs.own import own_guide
 
 TOPICS: Final = ("start", "definitions", "sources", "configuration", "verbs", "eras", "serving")
 """The topics in the order in which one would read them; each is a page of the guide."""
-
-_GUIDE: Final = Path(__file__).parent.parent / "guide"
 
 
 def help_on(topic: str | None = None) -> DiscernResult:
@@ -28,4 +26,4 @@ def help_on(topic: str | None = None) -> DiscernResult:
 
 
 def _page(topic: str) -> str:
-    return (_GUIDE / f"{topic}.md").read_text(encoding="utf-8")
+    return (own_guide() / f"{topic}.md").read_text(encoding="utf-8")
