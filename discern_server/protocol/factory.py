@@ -15,6 +15,7 @@ through its public seams:
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
@@ -24,7 +25,14 @@ from mcp.server.caching import CacheHint as SdkCacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY, LoggingCapability, ServerCapabilities
+from mcp_types import (
+    INVALID_PARAMS,
+    SERVER_INFO_META_KEY,
+    DiscoverResult,
+    LoggingCapability,
+    RequestParams,
+    ServerCapabilities,
+)
 from mcp_types.methods import INPUT_REQUIRED_METHODS, validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from opentelemetry import trace
@@ -110,6 +118,9 @@ class _SurfaceServer(Server[Any]):
         )
         self._surface = surface
         self.middleware[:] = _middleware(surface, scope, sealed)
+        # The SDK registers a method of its own here, by which a server refers to itself: it would then be garbage
+        # that only the cyclic collector frees, thousands of them a second.
+        self.add_request_handler("server/discover", RequestParams, partial(_discover, weakref.ref(self)))
 
     @property
     def server_info_stamp(self) -> dict[str, Any]:
@@ -122,6 +133,19 @@ class _SurfaceServer(Server[Any]):
         if self._surface.logging and options.get("protocol_version") in MODERN_PROTOCOL_VERSIONS:
             capabilities.logging = LoggingCapability()
         return capabilities
+
+
+async def _discover(
+    server: weakref.ref[_SurfaceServer], ctx: ServerRequestContext[Any, Any], _params: RequestParams | None
+) -> DiscoverResult:
+    """As the SDK answers ``server/discover``."""
+    found = server()
+    assert found is not None, "a server lives as long as its request"
+    return DiscoverResult(
+        supported_versions=list(MODERN_PROTOCOL_VERSIONS),
+        capabilities=found.get_capabilities(protocol_version=ctx.protocol_version),
+        instructions=found.instructions,
+    )
 
 
 def _middleware(surface: Surface, scope: RequestScope, sealed: SealedRounds) -> tuple[ServerMiddleware[Any], ...]:

@@ -5,6 +5,7 @@ uvicorn is an extra: who mounts the app in another one, or runs it on another AS
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import socket
 import sys
@@ -64,6 +65,8 @@ def serve_http(
         server_header=False,
         timeout_graceful_shutdown=shutdown_timeout_s,
     )
+    gc.collect()
+    gc.freeze()  # what was imported lives as long as the process: no need to look through it again
     with _listen(host, port) as listener:
         sys.stderr.write(f"Serving MCP at {_url(listener, app.path)}; Ctrl-C ends it.\n")
         sys.stderr.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -47,3 +48,12 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(ImportError, match=r"discern-server\[http\]"):
         serve_http(app())
+
+
+def test_serving_over_stdio_imports_none_of_it():
+    program = (
+        "import discern_server.protocol.stdio, sys;"
+        "print([name for name in sys.modules if name.startswith('discern_server.protocol.http')])"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert answer.stdout == "[]\n"
