@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from discern_server.result import Diagnostic, Severity
 from discern_server.rules.rule import Rule
+from discern_server.rules.shapes import COMMON, TEXT
 from discern_server.schema.pointer import pointer
 from discern_server.schema.validate import Validator, compile_validator
 from discern_server.schema.words import show
@@ -97,35 +98,19 @@ MEMBER_RULES: Final = (
 )
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-_TEXT: Final = {"type": "string"}
 _HINT: Final = {"type": "boolean"}
 _MEMBERS: Final[Mapping[str, Any]] = {
-    "title": _TEXT,
-    "description": _TEXT,
+    **COMMON,
     "annotations": {
         "type": "object",
         "properties": {
-            "title": _TEXT,
+            "title": TEXT,
             "readOnlyHint": _HINT,
             "destructiveHint": _HINT,
             "idempotentHint": _HINT,
             "openWorldHint": _HINT,
         },
     },
-    "icons": {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {
-                "src": _TEXT,
-                "mimeType": _TEXT,
-                "sizes": {"type": "array", "items": _TEXT},
-                "theme": {"enum": ["light", "dark"]},
-            },
-            "required": ["src"],
-        },
-    },
-    "_meta": {"type": "object"},
 }
 _MOST_MEMBERS: Final = 50
 """Members whose spelling is looked at: comparing costs time, and definitions may be anyone's."""

@@ -8,31 +8,16 @@ from typing import Any, Final
 
 from discern_server.result import Diagnostic
 from discern_server.rules.rule import Rule
+from discern_server.rules.shapes import COMMON, NAME, TEXT
 from discern_server.schema.validate import Validator, compile_validator
 
-_ICON: Final = {
-    "type": "object",
-    "required": ["src"],
-    "properties": {
-        "src": {"type": "string", "minLength": 1},
-        "mimeType": {"type": "string"},
-        "sizes": {"type": "array", "items": {"type": "string"}},
-        "theme": {"enum": ["light", "dark"]},
-    },
-}
-_COMMON: Final = {
-    "title": {"type": "string"},
-    "description": {"type": "string"},
-    "icons": {"type": "array", "items": _ICON},
-    "_meta": {"type": "object"},
-}
 _ARGUMENT: Final = {
     "type": "object",
     "required": ["name"],
     "properties": {
-        "name": {"type": "string", "minLength": 1},
-        "title": {"type": "string"},
-        "description": {"type": "string"},
+        "name": NAME,
+        "title": TEXT,
+        "description": TEXT,
         "required": {"type": "boolean"},
     },
 }
@@ -41,13 +26,13 @@ _ANNOTATIONS: Final = {
     "properties": {
         "audience": {"type": "array", "items": {"enum": ["user", "assistant"]}},
         "priority": {"type": "number", "minimum": 0, "maximum": 1},
-        "lastModified": {"type": "string"},
+        "lastModified": TEXT,
     },
 }
 _READABLE: Final = {
-    **_COMMON,
-    "name": {"type": "string", "minLength": 1},
-    "mimeType": {"type": "string", "minLength": 1},
+    **COMMON,
+    "name": NAME,
+    "mimeType": NAME,
     "annotations": _ANNOTATIONS,
 }
 _ABSOLUTE_URI: Final = {"type": "string", "pattern": r"^[A-Za-z][A-Za-z0-9+.\-]*:"}
@@ -88,7 +73,7 @@ PROMPT: Final = Offer(
     _shape(
         ["name"],
         {
-            **_COMMON,
+            **COMMON,
             "name": {"type": "string", "minLength": 1, "maxLength": 128},
             "arguments": {"type": "array", "items": _ARGUMENT},
         },

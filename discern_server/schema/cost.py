@@ -1,8 +1,9 @@
 """How much it may cost to find every failure of an instance, said before it is tried.
 
-A verdict of the fast engine takes linear time. Collecting failures does not: each alternative that fails
-is explained, with each alternative inside of it, so that a recursive union of two branches costs twice as
-much for every level of the instance. The estimate counts how often one place of an instance is looked at.
+A verdict of the fast engine takes linear time. Collecting failures does not. Each alternative that fails is
+explained, with each alternative inside of it, so that a recursive union of two branches costs twice as
+much for every level of the instance. And each failure brings a copy of the value that failed, with all
+that is in it. The estimate counts how many failures, at most, one value of an instance is copied for.
 """
 
 from __future__ import annotations
@@ -34,18 +35,19 @@ class Cost:
 
     def __init__(self, references: LocalReferences) -> None:
         self._is_known = references.are_known
+        self._failures = {place: _most_failures(schema) for place, schema in references.schemas.items()}
         self._in_place: dict[str, list[str]] = {}
         self._below: dict[str, dict[str, list[str]]] = {}
         for place, schema in references.schemas.items():
             self._in_place[place], self._below[place] = _edges(place, schema, references.target(schema))
 
     def of(self, place: str, instance: Any) -> int:
-        """How often schemas look at values, at most, for `instance` judged by the schema at the pointer `place`."""
+        """How many copies of values, at most, the failures of `instance` by the schema at the pointer `place` need."""
         depth, values = _measure(instance)
         if not self._is_known:
             return int(min(values * _GUESSED_ALTERNATIVES**depth, _ENOUGH))
-        visits = self._levels[min(depth, len(self._levels) - 1)]
-        return min(values * visits.get(place, 1), _ENOUGH)
+        copies = self._levels[min(depth, len(self._levels) - 1)]
+        return min(values * copies.get(place, 1), _ENOUGH)
 
     @cached_property
     def _levels(self) -> list[dict[str, int]]:
@@ -59,21 +61,22 @@ class Cost:
         return levels
 
     def _one_level_up(self, below: Mapping[str, int]) -> dict[str, int]:
-        """By schema, how many schemas look at one value that is the instance of it or inside of that.
+        """By schema, how many failures there may be of an instance of it and of what one value in that is part of.
 
         `below` says it for instances of one level less.
         """
-        visits: dict[str, int] = {}
+        copies: dict[str, int] = {}
 
         def settle(place: str) -> int:
-            if place not in visits:
+            if place not in copies:
                 in_place = sum(map(settle, self._in_place.get(place, ())))
-                visits[place] = min(1 + in_place + self._most_below(place, below), _ENOUGH)
-            return visits[place]
+                own = self._failures.get(place, 1)
+                copies[place] = min(own + in_place + self._most_below(place, below), _ENOUGH)
+            return copies[place]
 
         for place in self._in_place:
             settle(place)
-        return visits
+        return copies
 
     def _most_below(self, place: str, below: Mapping[str, int]) -> int:
         """What looks at every member, and the most that look at one by its name."""
@@ -82,6 +85,13 @@ class Cost:
             for member, places in self._below.get(place, {}).items()
         }
         return sums.pop(_ANY_MEMBER, 0) + max(sums.values(), default=0)
+
+
+def _most_failures(schema: Mapping[str, Any]) -> int:
+    """How many failures `schema` may find in one value: one for a keyword, or for each name that it requires."""
+    dependent = schema.get("dependentRequired")
+    required = [schema.get("required"), *(dependent.values() if isinstance(dependent, dict) else ())]
+    return 1 + len(schema) + sum(len(names) for names in required if isinstance(names, list))
 
 
 def _edges(place: str, schema: dict[str, Any], target: str | None) -> tuple[list[str], dict[str, list[str]]]:

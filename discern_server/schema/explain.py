@@ -214,8 +214,8 @@ def _nearest(word: str, words: list[str]) -> str | None:
 def _explain_alternatives(failure: Failure, secrets: Secrets) -> Iterator[Diagnostic]:
     matching = [index for index, branch in enumerate(failure.branches) if not branch]
     if matching:
-        listed = " and ".join(_alternative(failure, index) for index in matching)
-        yield _diagnostic(failure, f"matches {listed}; exactly one is allowed", "make it match only one of them")
+        those = listed([_alternative(failure, index) for index in matching])
+        yield _diagnostic(failure, f"matches {those}; exactly one is allowed", "make it match only one of them")
         return
     types = _types_of_all(failure)
     if types:

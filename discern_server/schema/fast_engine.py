@@ -59,6 +59,10 @@ class FastEngine:
         """The verdict of a small schema that stands by itself."""
         return _compile(schema).is_valid
 
+    def failures_of(self, schema: dict[str, Any], instance: Any) -> Iterator[Failure]:
+        """Every failure of `instance` by a small schema that stands by itself."""
+        return FastEngine(schema).failures_at("", instance)
+
     def _part(self, place: str) -> jsonschema_rs.Draft202012Validator:
         if place not in self._parts:
             registry = jsonschema_rs.Registry([(_WHOLE, self._schema)], draft=jsonschema_rs.Draft202012)
@@ -115,8 +119,8 @@ class _Reader:
         """
         way, place = error.schema_path, error.instance_path
         is_property = way[-2:-1] == ["properties"] and place[-1:] == ["additionalProperties"]
-        if way[-1:] == ["additionalProperties"] and not is_property:
-            whole = resolve(self.root, place)
+        whole = resolve(self.root, place)
+        if way[-1:] == ["additionalProperties"] and not is_property and isinstance(whole, dict):
             return replace(self._plain(error), instance=whole, names=tuple(whole))
         return replace(self._plain(error), keyword="false", parent=None)
 

@@ -13,12 +13,13 @@ from itertools import islice
 from typing import Any, Final, Protocol
 
 from discern_server.schema.cost import Cost
+from discern_server.schema.dialects import DRAFT_2020_12
 from discern_server.schema.engines import BY_COST, Failure
 from discern_server.schema.local_references import LocalReferences
 from discern_server.schema.pointer import Token, parse, pointer, resolve
 
-AFFORDABLE: Final = 20_000
-"""The cost up to which all failures are collected: about a fifth of a second where every look is a failure."""
+AFFORDABLE: Final = 50_000
+"""The cost up to which all failures are collected: a fifth of a second, were everything to fail."""
 
 MOST_FAILURES: Final = 200
 """How many failures are looked at: an array of a million wrong items is told by its first ones."""
@@ -35,6 +36,9 @@ class Judge(Protocol):
 
     def outline(self, schema: dict[str, Any]) -> Callable[[Any], bool]:
         """The verdict of a small schema that stands by itself."""
+
+    def failures_of(self, schema: dict[str, Any], instance: Any) -> Iterable[Failure]:
+        """Every failure of `instance` by a small schema that stands by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +80,26 @@ class Narrowing:
                 yield from (_moved(failure, piece) for failure in found)
                 continue
             schema = resolve(self._schema, parse(piece.place))
+            by_itself = list(self._failures_by_itself(piece, schema))
+            yield from by_itself
             wrong = list(
                 islice((step for step in self._steps(piece, schema) if not self._is_valid(step)), MOST_FAILURES)
             )
-            if wrong:
-                waiting += reversed(wrong)
-            else:
+            waiting += reversed(wrong)
+            if not wrong and not by_itself:
                 yield _unexplained(piece, schema)
 
     def _is_valid(self, piece: _Piece) -> bool:
         return self._judge.is_valid_at(piece.place, piece.instance)
+
+    def _failures_by_itself(self, piece: _Piece, schema: Any) -> Iterator[Failure]:
+        """What `schema` asks of the value and not of what is in it: its type, its size, its keys."""
+        if not isinstance(schema, Mapping):
+            return
+        keyed, compared = _surface(schema)
+        for surface, instance in ((keyed, _without_members(piece.instance)), (compared, piece.instance)):
+            for failure in self._judge.failures_of(surface, instance):
+                yield _moved(replace(failure, parent=schema, instance=piece.instance), piece)
 
     def _steps(self, piece: _Piece, schema: Any) -> Iterator[_Piece]:
         """The schemas that `schema` is made of, with what they judge."""
@@ -138,12 +152,39 @@ class Narrowing:
 _TELLING: Final = ("type", "const", "enum")
 
 
+_COMPARING: Final = ("const", "enum", "uniqueItems")
+
+
+def _surface(schema: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """`schema` without the schemas in it and without references: what looks at keys and size, and what at the whole."""
+    surface = {
+        keyword: value
+        for keyword, value in schema.items()
+        if keyword not in DRAFT_2020_12.shapes and not keyword.startswith("$")
+    }
+    compared: dict[str, Any] = {keyword: surface.pop(keyword) for keyword in _COMPARING if keyword in surface}
+    if schema.get("additionalProperties") is False:
+        surface["additionalProperties"] = False
+        for keyword in ("properties", "patternProperties"):
+            surface[keyword] = dict.fromkeys(schema.get(keyword, ()), True)
+    return surface, compared
+
+
+def _without_members(instance: Any) -> Any:
+    """`instance` with its keys, and nothing in its members: each failure of it brings a copy."""
+    if isinstance(instance, dict):
+        return dict.fromkeys(instance)
+    return [None] * len(instance) if isinstance(instance, list) else instance
+
+
 def _members(piece: _Piece, schema: Mapping[str, Any], instance: Mapping[str, Any]) -> Iterator[_Piece]:
     known = schema.get("properties", {})
+    # Where there may be no others, that is told of the whole value; which of them a pattern takes is not known here.
+    others = schema.get("additionalProperties", False) is not False and "patternProperties" not in schema
     for name in instance:
         if name in known:
             yield piece.member(name, "properties", name)
-        elif "additionalProperties" in schema and "patternProperties" not in schema:
+        elif others:
             yield piece.member(name, "additionalProperties")
 
 
