@@ -19,6 +19,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from discern_server.catalog import ToolDefinition, thaw
 from discern_server.console import claim_stdout
+from discern_server.handler import Handler
 from discern_server.project import (
     FILE_NAME,
     OpenApiSource,
@@ -143,6 +144,22 @@ def generate_from(sources: Sequence[OpenSource]) -> Generated:
         handler_faults=tuple(handler_faults),
         findings=tuple(findings),
     )
+
+
+def handlers_of(
+    sources: Sequence[OpenSource],
+) -> tuple[dict[str, tuple[OpenSource, Handler]], tuple[Diagnostic, ...]]:
+    """The handlers of `sources` by tool name, each with its source; and why some cannot be had."""
+    handlers: dict[str, tuple[OpenSource, Handler]] = {}
+    faults: list[Diagnostic] = []
+    for opened in sources:
+        found, wrong = _ask(opened, lambda source: source.handlers())
+        faults += wrong
+        for name, handler in (found or {}).items():
+            owner = handlers.setdefault(name, (opened, handler))[0]
+            if owner is not opened:
+                faults.append(_name_taken(name, owner.origin, opened.origin))
+    return handlers, tuple(faults)
 
 
 def _ask(opened: OpenSource, question: Callable[[Source], AnswerT]) -> tuple[AnswerT | None, tuple[Diagnostic, ...]]:

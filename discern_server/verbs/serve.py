@@ -1,15 +1,16 @@
 """``discern serve``: the project's own tools.
 
-The files in ``schemas/`` are what is served. Before anything is, the sources are asked what they generate
-and which handlers they have: a definition that is not current, or that nothing can serve, is refused here, with
-what to run, rather than on a call.
+The files in ``schemas/`` are what is served, as they stand. The sources are asked for their handlers alone: generating
+anew at every start would cost time, and let an update of a generator stop a server whose files and code fit each
+other. Whether the files are current is for ``discern check``, in CI. A file that nothing can serve, and a handler
+that has no file, are refused here, with what to run, rather than on a call.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,8 @@ from discern_server.catalog import Catalog, CatalogError
 from discern_server.handler import Handler, RequestContext
 from discern_server.project import LegacyPolicy, Project
 from discern_server.result import Diagnostic, DiscernResult, failure
-from discern_server.verbs.drift import FileState, findings
-from discern_server.verbs.generate import Generated, OpenSource, generate_from, open_sources
-from discern_server.verbs.survey import Survey, survey
+from discern_server.verbs.generate import OpenSource, handlers_of, open_sources
+from discern_server.verbs.survey import project_with_schemas
 
 if TYPE_CHECKING:
     from discern_server.protocol.factory import ServerFactory
@@ -32,29 +32,30 @@ def project_factory(root: Path) -> tuple[ServerFactory, LegacyPolicy] | DiscernR
     The project's folder becomes the working directory: hosts start servers anywhere, and what handlers
     read by a relative path should not depend on it.
     """
-    sources: list[OpenSource] = []
-
-    def generate_keeping(project: Project) -> Generated:
-        os.chdir(project.root)
-        sources.extend(open_sources(project))
-        return generate_from(sources)
-
-    found = survey("serve", root, generate_keeping)
-    if isinstance(found, DiscernResult):
-        return found
-    refusal = _refusal(found)
-    if refusal is not None:
-        return refusal
+    project = project_with_schemas("serve", root)
+    if isinstance(project, DiscernResult):
+        return project
+    os.chdir(project.root)
+    sources = open_sources(project)
+    handlers, faults = handlers_of(sources)
+    if faults:
+        return failure("serve", "invalid_sources", "the sources have faults", diagnostics=faults)
+    if not handlers:
+        message = "there is nothing to serve: no source has a tool"
+        return failure("serve", "no_definitions", message, hints=("discern help sources",))
+    missing = tuple(_without_file(name) for name in handlers if not (project.schemas / f"{name}.json").is_file())
+    if missing:
+        hints = ("discern accept writes the definitions; then serve again",)
+        return failure("serve", "stale", "schemas/ lacks definitions", diagnostics=missing, hints=hints)
     try:
-        catalog = Catalog.load(found.project.schemas)
+        catalog = Catalog.load(project.schemas)
     except CatalogError as error:
         message = "the definitions cannot be used"
         return failure("serve", "invalid_definitions", message, diagnostics=error.diagnostics)
-    handlers = _handlers(sources)
     unserved = tuple(_without_handler(name) for name in catalog.names if name not in handlers)
     if unserved:
         return failure("serve", "no_handler", "there are definitions that nothing serves", diagnostics=unserved)
-    return _factory(found.project, catalog, handlers, sources), found.project.server.legacy
+    return _factory(project, catalog, _with_states(handlers, sources), sources), project.server.legacy
 
 
 def _factory(
@@ -81,20 +82,13 @@ def _factory(
     return ServerFactory(surface, lifespan=lifespan)
 
 
-def _refusal(found: Survey) -> DiscernResult | None:
-    generated = found.generated
-    faults = (*generated.faults, *generated.handler_faults)
-    if faults:
-        return failure("serve", "invalid_sources", "the sources have faults", diagnostics=faults)
-    stale = [entry for entry in found.files if entry.state not in (FileState.CURRENT, FileState.UNKNOWN)]
-    if stale:
-        message = "schemas/ is not what the sources generate"
-        hints = ("discern accept writes the definitions; then serve again",)
-        return failure("serve", "stale", message, diagnostics=tuple(findings(stale)), hints=hints)
-    if not found.files:
-        message = "there is nothing to serve: no source gives a definition"
-        return failure("serve", "no_definitions", message, hints=("discern help sources",))
-    return None
+def _without_file(name: str) -> Diagnostic:
+    return Diagnostic(
+        rule="schemas.missing",
+        message=f"{name} has no file",
+        path=f"schemas/{name}.json",
+        fix="run discern accept, and check the file in",
+    )
 
 
 def _without_handler(name: str) -> Diagnostic:
@@ -109,12 +103,11 @@ def _without_handler(name: str) -> Diagnostic:
 # --- each source's handlers see what its own lifespan opened ------------------------------------------
 
 
-def _handlers(sources: Sequence[OpenSource]) -> dict[str, Handler]:
-    return {
-        name: _with_state(handler, index)
-        for index, opened in enumerate(sources)
-        for name, handler in opened.source.handlers().items()
-    }
+def _with_states(
+    handlers: Mapping[str, tuple[OpenSource, Handler]], sources: Sequence[OpenSource]
+) -> dict[str, Handler]:
+    places = {id(opened): index for index, opened in enumerate(sources)}
+    return {name: _with_state(handler, places[id(opened)]) for name, (opened, handler) in handlers.items()}
 
 
 class _SourceContext:

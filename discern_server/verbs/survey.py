@@ -33,8 +33,8 @@ class Survey:
         return sum(counts[state] for state in states)
 
 
-def survey(verb: str, root: Path, generate: Generate) -> Survey | DiscernResult:
-    """Look at the project in the folder `root`; else what `verb` answers where that cannot be done."""
+def project_with_schemas(verb: str, root: Path) -> Project | DiscernResult:
+    """The project in the folder `root`, its ``schemas/`` its own; else what `verb` answers where it is not so."""
     project = load_project(verb, root)
     if isinstance(project, DiscernResult):
         return project
@@ -46,6 +46,14 @@ def survey(verb: str, root: Path, generate: Generate) -> Survey | DiscernResult:
             fix=f"make {FOLDER_NAME} a folder of the project's own",
         )
         return failure(verb, "invalid_project", fault.message, diagnostics=(fault,))
+    return project
+
+
+def survey(verb: str, root: Path, generate: Generate) -> Survey | DiscernResult:
+    """Look at the project in the folder `root`; else what `verb` answers where that cannot be done."""
+    project = project_with_schemas(verb, root)
+    if isinstance(project, DiscernResult):
+        return project
     generated = generate(project)
     try:
         files = compare(generated.definitions, project.schemas, read_lock(project.root))

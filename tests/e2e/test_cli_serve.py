@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def test_the_files_are_served_by_the_functions_with_what_their_lifespan_opened(r
     ("change", "error", "rule"),
     [
         (lambda root: (root / "schemas/count.json").unlink(), "stale", "schemas.missing"),
-        (lambda root: (root / "schemas/count.json").write_text("{}"), "stale", "schemas.edited"),
+        (lambda root: (root / "schemas/count.json").write_text("{}"), "invalid_definitions", "definition.name"),
         (lambda root: (root / "shop.py").write_text("import nothing_there"), "invalid_sources", "python.import"),
         (lambda root: (root / "discern.toml").write_text("[server]"), "invalid_project", "toml.required"),
         (lambda root: (root / "discern.toml").unlink(), "not_initialized", None),
@@ -57,7 +58,7 @@ def test_the_files_are_served_by_the_functions_with_what_their_lifespan_opened(r
             "serve.handler",
         ),
     ],
-    ids=["missing", "edited", "faulty source", "faulty project", "no project", "no handler"],
+    ids=["missing", "faulty file", "faulty source", "faulty project", "no project", "no handler"],
 )
 def test_what_cannot_be_served_is_told_on_standard_error_before_anything_is(root: Path, change, error, rule):
     change(root)
@@ -66,6 +67,17 @@ def test_what_cannot_be_served_is_told_on_standard_error_before_anything_is(root
     assert answer.err.splitlines()[-1].startswith("next:") or rule in answer.err
     assert rule is None or rule in answer.err
     assert "Traceback" not in answer.err
+
+
+def test_the_files_are_served_as_they_stand_although_the_sources_would_generate_others(root: Path):
+    """Whether they are current is for `discern check`: an update of a generator must not stop a server."""
+    definition = json.loads((root / "schemas/count.json").read_text(encoding="utf-8"))
+    definition["description"] = "As it was accepted."
+    (root / "schemas/count.json").write_text(json.dumps(definition), encoding="utf-8")
+    assert discern("check", cwd=root).code == 1
+    with served("serve", cwd=root) as server:
+        (count, _) = server.ask(modern_request("tools/list"))["result"]["tools"]
+        assert count["description"] == "As it was accepted."
 
 
 def test_the_project_says_whether_legacy_clients_are_served_and_the_command_line_has_the_last_word(root: Path):
