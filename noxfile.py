@@ -112,6 +112,17 @@ def readme(session: nox.Session) -> None:
 
 
 @nox.session
+def package(session: nox.Session) -> None:
+    """Build the sdist, the wheel from it, look into both, and install the wheel where nothing else is."""
+    session.install("-e", ".[test]", "build")
+    install_group(session, "types")
+    dist = Path(session.create_tmp(), "dist")
+    shutil.rmtree(dist, ignore_errors=True)
+    session.run("python", "-m", "build", "--outdir", str(dist))
+    session.run("python", "-m", "pytest", "tests/package", *session.posargs, env={"DISCERN_DIST": str(dist)})
+
+
+@nox.session
 def binary(session: nox.Session) -> None:
     """Build dist/discern, one file that needs no Python, and run it in an empty root."""
     session.install("-e", ".[test]")

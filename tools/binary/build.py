@@ -3,8 +3,8 @@
 Usage: python tools/binary/build.py SITE OUTPUT
 
 SITE is a folder into which ``pip install --target`` has put everything that is to be in it. The interpreter is the one
-that runs this script; beside it ``gcc``, ``strip`` and ``ldd`` are needed, and the static libraries of CPython and glibc.
-``launcher.c`` tells how the parts come together, docs/adr/0015 why it is done so.
+that runs this script; beside it ``gcc``, ``strip`` and ``ldd`` are needed, and the static libraries of CPython and of
+glibc. ``launcher.c`` tells how the parts come together, docs/adr/0015 why it is done so.
 """
 
 from __future__ import annotations
