@@ -6,6 +6,7 @@ later silences are believed sooner. Whatever a server does ends as `Evidence`, n
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +24,7 @@ from discern_server.wire.stdio import StdioServer
 
 _LEAST_PATIENCE_S: Final = 5.0
 _STREAM_PATIENCE_S: Final = 2.0
+_TELLING: Final = re.compile(r"error|exception|panic|fatal", re.IGNORECASE)
 
 
 def probe_command(
@@ -199,10 +201,8 @@ class _StdioTalk:
         """What went wrong, with what came instead of the answer or, from a process that ended, its last words."""
         if self._server.unclaimed:
             return f"{error}; it sent {shortened(encode(self._server.unclaimed[-1]).decode())}"
-        last_words = self._server.stderr.strip().rpartition("\n")[2]
-        if isinstance(error, EndedError) and last_words:
-            return f"{error}; its last words: {shortened(last_words)}"
-        return str(error)
+        words = _last_words(self._server.stderr)
+        return f"{error}; its last words: {words}" if isinstance(error, EndedError) and words else str(error)
 
     def _see_exit(self) -> Exit:
         self._server.close_stdin()
@@ -217,6 +217,13 @@ class _StdioTalk:
     def _break_off(self) -> None:
         self._broken = True
         self._server.give_up()
+
+
+def _last_words(stderr: str) -> str:
+    """The last line that speaks of an error, or the last of all: stack traces come before it, or after."""
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    telling = [line for line in lines if _TELLING.search(line)]
+    return shortened((telling or lines or [""])[-1])
 
 
 class _HttpTalk:
