@@ -74,6 +74,7 @@ def _diagnostic(failure: Failure, message: str, fix: str | None, name: str | Non
 # --- one sentence for each keyword ----------------------------------------------------------------------
 
 _MOST_COMPARED: Final = 200
+_MOST_PARSED: Final = 10_000
 
 _Sentence: TypeAlias = tuple[str, str | None]
 _UNKNOWN_PROPERTIES: Final = ("additionalProperties", "unevaluatedProperties")
@@ -100,11 +101,11 @@ def _other_type(instance: Any, wanted: list[str]) -> str | None:
     """The mend for the usual slips: a number or an object given as text, null for nothing."""
     if instance is None:
         return "leave it out, or give a value"
-    if not isinstance(instance, str):
+    if not isinstance(instance, str) or len(instance) > _MOST_PARSED:
         return None
     try:
         meant = json.loads(instance)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     kind = type_name(meant)
     if kind in wanted or (kind == "integer" and "number" in wanted):

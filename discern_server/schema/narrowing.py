@@ -24,6 +24,12 @@ AFFORDABLE: Final = 50_000
 MOST_FAILURES: Final = 200
 """How many failures are looked at: an array of a million wrong items is told by its first ones."""
 
+_TELLING: Final = ("type", "const", "enum")
+"""What says of an alternative whether it is meant."""
+
+_COMPARING: Final = ("const", "enum", "uniqueItems")
+"""What looks at a whole value without a schema for its parts."""
+
 
 class Judge(Protocol):
     """The verdicts and failures of the schema at a pointer."""
@@ -147,12 +153,6 @@ class Narrowing:
             seen.add(target)
             schema = resolve(self._schema, parse(target))
         return schema if isinstance(schema, Mapping) else {}
-
-
-_TELLING: Final = ("type", "const", "enum")
-
-
-_COMPARING: Final = ("const", "enum", "uniqueItems")
 
 
 def _surface(schema: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

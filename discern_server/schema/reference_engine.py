@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
@@ -33,7 +32,7 @@ PATTERN_SECONDS: Final = 0.05
 """How long one match of one pattern may take."""
 
 STEP_LIMIT: Final = 100_000
-"""How many keywords one check may look at: a few seconds' worth."""
+"""How many keywords, and matches of patterns, one check may look at: a few seconds' worth."""
 
 
 class ReferenceEngine:
@@ -50,17 +49,17 @@ class ReferenceEngine:
     def is_valid(self, instance: Any) -> bool:
         """Whether `instance` satisfies the schema; False where that takes too many steps to say."""
         try:
-            with _counting_steps():
-                return bool(self._validator.is_valid(thaw(instance)))
+            _steps.left = STEP_LIMIT
+            return bool(self._validator.is_valid(thaw(instance)))
         except (_TooCostlyError, RecursionError):
             return False
 
     def failures(self, instance: Any) -> Iterator[Failure]:
         """Every failure; one of the keyword `BY_COST` where the check was given up."""
         try:
-            with _counting_steps():
-                for error in self._validator.iter_errors(instance):
-                    yield _failure(error, instance, self._validator)
+            _steps.left = STEP_LIMIT
+            for error in self._validator.iter_errors(instance):
+                yield _failure(error, instance, self._validator)
         except _TooCostlyError as error:
             yield _given_up(instance, str(error))
         except RecursionError:
@@ -105,6 +104,7 @@ def _matches(pattern: str, text: str) -> bool:
     Raises:
         _TooCostlyError: that cannot be said within `PATTERN_SECONDS`. Not a mere mismatch, which ``not`` would accept.
     """
+    _count_step()
     try:
         return _compiled(pattern).search(text, timeout=PATTERN_SECONDS) is not None
     except TimeoutError:
@@ -192,23 +192,23 @@ class _TooCostlyError(Exception):
 
 
 class _Steps(threading.local):
+    """What the check that runs on this thread may still look at."""
+
     left = 0
 
 
 _steps: Final = _Steps()
 
 
-@contextmanager
-def _counting_steps() -> Iterator[None]:
-    _steps.left = STEP_LIMIT
-    yield
+def _count_step() -> None:
+    _steps.left -= 1
+    if _steps.left < 0:
+        raise _TooCostlyError("it asks for too many steps")
 
 
 def _counted(keyword: _Keyword) -> _Keyword:
     def check(validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]) -> Iterable[ValidationError] | None:
-        _steps.left -= 1
-        if _steps.left < 0:
-            raise _TooCostlyError("it asks for too many steps")
+        _count_step()
         return keyword(validator, value, instance, schema)
 
     return check

@@ -225,6 +225,14 @@ def test_a_limit_is_kept_and_the_order_is_that_of_the_value():
     assert [each.path for each in found] == ["/a", "/b"]
 
 
+@pytest.mark.parametrize(
+    "text", ["[" * 5_000, "1" * 5_000, "1" * 50_000, "\ud83d".encode("utf-16", "surrogatepass").hex()]
+)
+def test_text_that_is_no_json_for_a_number_is_told_as_any_other(text):
+    (found,) = compile_validator({"type": "integer"}).diagnose(text)
+    assert found.fix is None
+
+
 def test_a_part_with_an_identifier_of_its_own_is_explained_too():
     schema = {
         "$id": "https://example.com/root",
