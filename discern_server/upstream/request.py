@@ -166,11 +166,11 @@ class _Draft:
             case "path":
                 self.path[parameter.name] = (parameter.argument, path_text(parameter, value))
             case "query":
-                self.query += query_pieces(parameter, value)
+                self.query += _needed(parameter, query_pieces(parameter, value))
             case "querystring":
                 self.query += querystring_pieces(parameter, value)
             case "cookie":
-                self.cookies += cookie_pieces(parameter, value)
+                self.cookies += _needed(parameter, cookie_pieces(parameter, value))
             case "header" if parameter.name.lower() not in IGNORED_HEADERS:
                 text = header_text(parameter, value)
                 if text is not None:
@@ -209,6 +209,14 @@ class _Draft:
             self.path.get(piece, ("", ""))[1] if index % 2 else encode_literal(piece)
             for index, piece in enumerate(pieces)
         )
+
+
+def _needed(parameter: ParameterBinding, pieces: list[str]) -> list[str]:
+    """`pieces`, of which a required parameter has to have some: an empty array or object writes nothing."""
+    if parameter.required and not pieces:
+        message = f"{parameter.name} is required, and an empty value writes nothing"
+        raise ArgumentError("empty", (parameter.argument,), message, "give at least one item")
+    return pieces
 
 
 def _headers(binding: OperationBinding, draft: _Draft, body: Body | None, forwarded: Sequence[Header]) -> list[Header]:

@@ -19,7 +19,11 @@ FILE_SCHEMA: Final[Mapping[str, Any]] = {
         "base64": {"type": "string", "contentEncoding": "base64", "description": "The content, as base64."},
         "text": {"type": "string", "description": "The content, where it is text."},
         "filename": {"type": "string"},
-        "content_type": {"type": "string", "description": "Its media type, such as image/png."},
+        "content_type": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+( *;.*)?$",
+            "description": "Its media type, such as image/png.",
+        },
     },
     "oneOf": [{"required": ["base64"]}, {"required": ["text"]}],
     "additionalProperties": False,

@@ -310,3 +310,10 @@ def test_no_argument_leaves_its_place_and_the_library_sends_the_url_as_it_was_bu
     if not reserved:
         assert unquote(parts.path.split("/")[3]) == path
         assert parse_qsl(parts.query, keep_blank_values=True) == [("q", query)]
+
+
+@pytest.mark.parametrize("value", [[], {}])
+def test_a_required_parameter_that_would_write_nothing_is_refused(value):
+    """RFC 6570, section 2.3, has an empty list undefined, and the description asks for the parameter."""
+    assert rules(operation(parameter("ids", "query", required=True)), ids=value) == [("argument.empty", "/ids")]
+    assert build(operation(parameter("ids", "query")), ids=value).url == "https://api.example.com/v1/r"
