@@ -12,6 +12,9 @@ nox.options.default_venv_backend = "venv"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["lint", "types", "contracts", "definitions", "tests", "e2e"]
 
+SHARED = "../shared/"
+"""Where cases and corpora lie that are not part of the repository."""
+PRISM = "@stoplight/prism-cli@5.14.2"
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 CODE = ["discern_server", "tests", "tools", "docs/research", "benchmarks", "noxfile.py"]
 
@@ -131,3 +134,22 @@ def binary(session: nox.Session) -> None:
     session.run("python", "-m", "pip", "install", "--quiet", "--target", str(site), ".[http,openapi]")
     session.run("python", "tools/binary/build.py", str(site), "dist/discern")
     session.run("python", "-m", "pytest", "tests/e2e/test_binary.py", *session.posargs)
+
+
+@nox.session
+def openapi(session: nox.Session) -> None:
+    """Run the OpenAPI cases, and load the corpus of real descriptions; both lie beside the repository."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "tests.suites.openapi_cases", *(session.posargs or [SHARED + "cases/openapi"]))
+    session.run("python", "-m", "tests.suites.openapi_corpus", SHARED + "corpus/openapi")
+
+
+@nox.session
+def prism(session: nox.Session) -> None:
+    """Let Prism judge the requests that tools of real descriptions send; at most 2 % may be rejected."""
+    session.install("-e", ".[test]")
+    directory = session.cache_dir / "prism"
+    session.run("npm", "install", "--silent", "--no-audit", "--prefix", str(directory), PRISM, external=True)
+    command = directory / "node_modules" / ".bin" / "prism"
+    corpus = session.posargs or [SHARED + "corpus/openapi"]
+    session.run("python", "-m", "tests.suites.openapi_prism", *corpus, "--prism", str(command))

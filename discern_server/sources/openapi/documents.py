@@ -13,7 +13,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -21,7 +20,6 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
 
 from discern_server.result import Diagnostic, Severity
-from discern_server.sources.openapi import yaml12
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """The largest document that is read."""
@@ -31,6 +29,19 @@ _MAX_CHAIN: Final = 64
 
 Opener: TypeAlias = Callable[[str], bytes]
 """Opens the document at an absolute URI; raises `DocumentError` where it may not, `OSError` where it cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A key that an object holds twice; the last one counts.
+
+    Attributes:
+        key: The key.
+        line: The line of its second use, or 0 where it is not known.
+    """
+
+    key: str
+    line: int
 
 
 class DocumentError(Exception):
@@ -294,26 +305,46 @@ def shorten(text: str, limit: int = 120) -> str:
 # --- parsing ----------------------------------------------------------------------------------------
 
 
-def parse(data: bytes, name: str) -> tuple[Any, list[yaml12.Duplicate]]:
+def parse(data: bytes, name: str) -> tuple[Any, list[Duplicate]]:
     """A document's text as a JSON value, with the keys it holds twice; JSON and YAML are told apart by the text.
 
     Raises:
         DocumentError: It is neither, or nested deeper than can be read.
     """
-    duplicates: list[yaml12.Duplicate] = []
+    duplicates: list[Duplicate] = []
     try:
         text = _text_of(data)
-        if text.lstrip()[:1] in ("{", "["):
-            with suppress(ValueError):
-                return _parse_json(text, duplicates), duplicates
-            duplicates.clear()
-        return yaml12.parse(data.decode(json.detect_encoding(data)), duplicates.append), duplicates
+        if text.lstrip()[:1] not in ("{", "["):
+            return _parse_yaml(data, name, duplicates), duplicates
+        return _parse_json(text, duplicates), duplicates
     except UnicodeDecodeError as error:
         raise DocumentError(name, f"its text is not {error.encoding}: {error.reason} at byte {error.start}") from error
-    except yaml12.YamlError as error:
-        raise DocumentError(name, f"it is neither JSON nor YAML: {error.reason}", line=error.line) from error
     except RecursionError as error:
         raise DocumentError(name, "it is nested too deeply to be read") from error
+    except ValueError as error:
+        return _bracketed_yaml(data, name, error)
+
+
+def _bracketed_yaml(data: bytes, name: str, json_error: ValueError) -> tuple[Any, list[Duplicate]]:
+    """YAML that begins with a bracket; where it is none, the document is told of as the JSON that it looks like."""
+    duplicates: list[Duplicate] = []
+    try:
+        return _parse_yaml(data, name, duplicates), duplicates
+    except DocumentError:
+        line = json_error.lineno if isinstance(json_error, json.JSONDecodeError) else None
+        raise DocumentError(name, f"it is not JSON: {json_error}", line=line) from json_error
+
+
+def _parse_yaml(data: bytes, name: str, duplicates: list[Duplicate]) -> Any:
+    try:
+        from discern_server.sources.openapi import yaml12
+    except ModuleNotFoundError as error:
+        reason = "it is not JSON, and YAML is not read without PyYAML"
+        raise DocumentError(name, reason, fix="pip install 'discern-server[openapi]'") from error
+    try:
+        return yaml12.parse(data.decode(json.detect_encoding(data)), duplicates.append)
+    except yaml12.YamlError as error:
+        raise DocumentError(name, f"it is not YAML: {error.reason}", line=error.line) from error
 
 
 def _text_of(data: bytes) -> str:
@@ -332,7 +363,7 @@ def _escaped(found: re.Match[bytes]) -> bytes:
     return json.dumps(found[0].decode("utf-8"))[1:-1].encode("ascii")
 
 
-def _parse_json(text: str, duplicates: list[yaml12.Duplicate]) -> Any:
+def _parse_json(text: str, duplicates: list[Duplicate]) -> Any:
     """JSON text as a value; a number that no float can hold stays text.
 
     Raises:
@@ -343,7 +374,7 @@ def _parse_json(text: str, duplicates: list[yaml12.Duplicate]) -> Any:
         members = dict(pairs)
         if len(members) != len(pairs):
             counts = Counter(key for key, _ in pairs)
-            duplicates.extend(yaml12.Duplicate(key, 0) for key, count in counts.items() if count > 1)
+            duplicates.extend(Duplicate(key, 0) for key, count in counts.items() if count > 1)
         return members
 
     return json.loads(text, object_pairs_hook=to_object, parse_constant=_refuse_constant, parse_float=_finite)

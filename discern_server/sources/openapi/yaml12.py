@@ -17,6 +17,8 @@ from typing import Any, Final
 import yaml
 from yaml import events
 
+from discern_server.sources.openapi.documents import Duplicate
+
 MAX_NODES: Final = 5_000_000
 """How many values a document may have once its aliases are written out."""
 
@@ -47,14 +49,6 @@ class YamlError(ValueError):
         super().__init__(reason)
         self.reason = reason
         self.line = line
-
-
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """A key that a mapping holds twice; the last one counts."""
-
-    key: str
-    line: int
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,29 @@ def test_json_and_yaml_are_told_apart_by_the_text():
 def test_a_byte_order_mark_and_utf_16_are_read():
     assert parse('\ufeff{"a": "é"}'.encode(), "x")[0] == {"a": "é"}
     assert parse('{"a": "é"}'.encode("utf-16"), "x")[0] == {"a": "é"}
+
+
+def test_json_needs_no_yaml_parser_and_yaml_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "discern_server.sources.openapi.yaml12", None)
+    monkeypatch.delattr("discern_server.sources.openapi.yaml12")
+    assert parse(b'{"a": 1}', "x")[0] == {"a": 1}
+    with pytest.raises(DocumentError) as caught:
+        parse(b"a: 1", "x")
+    assert caught.value.fix == "pip install 'discern-server[openapi]'"
+
+
+def test_broken_json_is_told_of_as_json_with_its_line():
+    with pytest.raises(DocumentError, match="not JSON") as caught:
+        parse(b'{\n"a": 1,\n"b": [1,, 2]\n}', "x")
+    assert caught.value.line == 3
+
+
+def test_numbers_that_no_float_holds_stay_text():
+    assert parse(b'{"a": 1e999, "b": 12345678901234567890}', "x")[0] == {"a": "1e999", "b": 12345678901234567890}
+
+
+def test_text_beyond_ascii_is_read_as_it_is():
+    assert parse('{"é": "日本 😀 \\u00e9"}'.encode(), "x")[0] == {"é": "日本 😀 é"}
 
 
 @pytest.mark.parametrize("text", [b'{"a": NaN, "b": [}', b"a: [1", b"\xff\xfe\xfa"])

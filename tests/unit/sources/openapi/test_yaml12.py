@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discern_server.sources.openapi import yaml12
+from discern_server.sources.openapi.documents import Duplicate
 
 
 @pytest.mark.parametrize(
@@ -95,9 +96,9 @@ def test_what_stands_for_no_json_value_is_refused_with_its_line(text: str, reaso
 
 
 def test_a_key_that_stands_twice_is_told():
-    found: list[yaml12.Duplicate] = []
+    found: list[Duplicate] = []
     assert yaml12.parse("a: 1\nb: 2\na: 3\n", found.append) == {"a": 3, "b": 2}
-    assert found == [yaml12.Duplicate("a", 3)]
+    assert found == [Duplicate("a", 3)]
 
 
 def test_nesting_that_the_parser_bounds_is_an_error():
