@@ -134,6 +134,7 @@ class HttpApp:
         if path != self.path:
             await self._rest({**scope, "path": path, "root_path": ""}, receive, send)
             return
+        scope = _with_tidy_headers(scope)
         refused = await self._refusal(scope, receive)
         if refused is not None:
             await refused(scope, receive, send)
@@ -165,3 +166,17 @@ def _path_in_app(scope: Scope) -> str:
     if root and (path == root or path.startswith(f"{root}/")):
         path = path[len(root) :]
     return path.rstrip("/") or "/"
+
+
+def _with_tidy_headers(scope: Scope) -> Scope:
+    """`scope` with its headers as RFC 9110 reads them, where servers (httptools is one) leave that to the app.
+
+    White space around a value is no part of it (section 5.5), and a list may be given in several lines (5.3): the
+    SDK looks at the first line of ``Accept`` alone.
+    """
+    headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+    accepts = [value for name, value in headers if name == b"accept"]
+    if len(accepts) > 1:
+        headers = [header for header in headers if header[0] != b"accept"]
+        headers.append((b"accept", b", ".join(accepts)))
+    return {**scope, "headers": headers}

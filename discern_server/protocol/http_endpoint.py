@@ -95,7 +95,7 @@ class Endpoint:
             return
         self._in_flight += 1
         try:
-            await self._answer(self._manager, _with_one_accept(scope), receive, send)
+            await self._answer(self._manager, scope, receive, send)
         finally:
             self._in_flight -= 1
 
@@ -159,15 +159,6 @@ def _response(answer: Answer) -> Response:
 def _headers(scope: Scope) -> dict[str, str]:
     """The headers by lower-case name; of a name that is repeated, the first value, as the SDK takes it."""
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
-
-
-def _with_one_accept(scope: Scope) -> Scope:
-    """`scope` with ``Accept`` on one line, where the SDK looks for all of it (RFC 9110, section 5.3)."""
-    accepts = [value for name, value in scope["headers"] if name == b"accept"]
-    if len(accepts) < 2:
-        return scope
-    others = [header for header in scope["headers"] if header[0] != b"accept"]
-    return {**scope, "headers": [*others, (b"accept", b", ".join(accepts))]}
 
 
 def _accepts_stream(headers: Mapping[str, str]) -> bool:

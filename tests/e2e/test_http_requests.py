@@ -76,6 +76,13 @@ def test_an_accept_header_in_two_lines_is_one(streaming):
         assert read_until(connection).startswith(b"HTTP/1.1 200 ")
 
 
+def test_white_space_around_a_header_is_no_part_of_it(auto):
+    message = call("echo", {"text": "x"})
+    head = "".join(f"{name}: \t {value} \t\r\n" for name, value in standard_headers(message).items())
+    with auto.open(message, head) as connection:
+        assert read_until(connection).startswith(b"HTTP/1.1 200 ")
+
+
 def test_an_unknown_method_is_404_and_a_failing_tool_tells_nothing(server):
     answer = server.ask(modern_request("no/such"))
     assert (answer.status, answer.response(1)["error"]["code"]) == (404, -32601)
