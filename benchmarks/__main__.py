@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from benchmarks import calls, cold, environments, lists, memory, normalize, openapi, report, validation
+from benchmarks import calls, cold, environments, http, lists, memory, normalize, openapi, report, validation
 from benchmarks.rows import Row
 
 PAGE: Final = environments.ROOT / "docs" / "benchmarks.md"
@@ -17,6 +17,7 @@ PAGE: Final = environments.ROOT / "docs" / "benchmarks.md"
 GROUPS: Final[dict[str, Callable[[bool, Path], list[Row]]]] = {
     "calls": lambda quick, directory: calls.rows(calls.QUICK if quick else calls.FULL, directory),
     "lists": lambda quick, directory: lists.rows(lists.QUICK if quick else lists.FULL, directory),
+    "http": lambda quick, directory: http.rows(http.QUICK if quick else http.FULL, directory),
     "cold": lambda quick, directory: cold.rows(cold.QUICK if quick else cold.FULL, directory),
     "memory": lambda quick, directory: memory.rows(memory.QUICK if quick else memory.FULL, directory),
     "openapi": lambda quick, directory: openapi.rows(openapi.QUICK if quick else openapi.FULL, directory),

@@ -30,6 +30,14 @@ class Batch:
     answers: Sequence[bytes]
 
 
+def cpu_s(pid: int) -> float:
+    """What the living threads of a process have run for, in seconds; 0 outside Linux."""
+    if sys.platform != "linux":
+        return 0.0
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((task / "schedstat").read_bytes().split()[0]) for task in tasks) / 1e9
+
+
 class StdioServer:
     """A server process, spoken to over its pipes."""
 
@@ -105,11 +113,8 @@ class StdioServer:
         return Batch(time.perf_counter() - start, self.cpu_s() - cpu, answers)
 
     def cpu_s(self) -> float:
-        """What the process's living threads have run for, in seconds; 0 outside Linux."""
-        if sys.platform != "linux":
-            return 0.0
-        tasks = Path(f"/proc/{self._process.pid}/task").iterdir()
-        return sum(int((task / "schedstat").read_bytes().split()[0]) for task in tasks) / 1e9
+        """As `cpu_s`, of this process."""
+        return cpu_s(self._process.pid)
 
     def memory_mib(self) -> float:
         """What the process holds in memory now, in MiB."""

@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -45,15 +46,17 @@ class Start:
 def rows(size: Size, directory: Path) -> list[Row]:
     """The rows about starting."""
     tools = definitions.write_tools(directory, 10)
-    names = (peers.OURS, peers.SDK, peers.FASTMCP, peers.TYPESCRIPT)
+    names = (peers.SERVE, peers.OURS, peers.SDK, peers.FASTMCP, peers.TYPESCRIPT)
     starts: dict[str, list[Start]] = alternate(size.rounds, {name: _start(name, tools) for name in names})
     version = alternate(size.rounds, {"discern --version": _version})["discern --version"]
     sdk = starts[peers.SDK]
+    compare = partial(_row, starts)
     return [
-        _row("to the answer of server/discover", starts, peers.SDK, lambda start: start.discovered_s, bar=0.62),
-        _row("to the first result of a call", starts, peers.SDK, lambda start: start.called_s, bar=0.62),
-        _row("to the first result of a call", starts, peers.FASTMCP, lambda start: start.called_s),
-        _row("to the first result of a call", starts, peers.TYPESCRIPT, lambda start: start.called_s),
+        compare("to the answer of server/discover", peers.SERVE, peers.SDK, _discovered, bar=0.62),
+        compare("to the first result of a call", peers.SERVE, peers.SDK, _called, bar=0.62),
+        compare("a program that uses the library, to the first result", peers.OURS, peers.SDK, _called),
+        compare("to the first result of a call", peers.SERVE, peers.FASTMCP, _called),
+        compare("to the first result of a call", peers.SERVE, peers.TYPESCRIPT, _called),
         Row(
             group=GROUP,
             what="discern --version beside the SDK's answer of server/discover",
@@ -77,26 +80,39 @@ def _start(name: str, tools: Path) -> Callable[[int], Start]:
 
 
 def _version(_number: int) -> float:
-    program = Path(environments.python("ours")).with_name("discern")
     start = time.perf_counter()
-    printed = subprocess.check_output([program, "--version"], encoding="utf-8")
+    printed = subprocess.check_output([environments.program("discern"), "--version"], encoding="utf-8")
     took = time.perf_counter() - start
     if "0." not in printed:
         raise definitions.WrongAnswerError(f"no version: {printed!r}")
     return took
 
 
+def _discovered(start: Start) -> float:
+    return start.discovered_s
+
+
+def _called(start: Start) -> float:
+    return start.called_s
+
+
 def _row(
-    what: str, starts: dict[str, list[Start]], peer: str, point: Callable[[Start], float], *, bar: float | None = None
+    starts: dict[str, list[Start]],
+    what: str,
+    subject: str,
+    peer: str,
+    point: Callable[[Start], float],
+    *,
+    bar: float | None = None,
 ) -> Row:
-    ours, theirs = ([point(start) for start in starts[name]] for name in (peers.OURS, peer))
+    ours, theirs = ([point(start) for start in starts[name]] for name in (subject, peer))
     return Row(
         group=GROUP,
         what=what,
-        ours=f"{peers.OURS}: {_milliseconds(ours)}",
+        ours=f"{subject}: {_milliseconds(ours)}",
         theirs=f"{peer}: {_milliseconds(theirs)}",
         value=ratios(ours, theirs),
-        cpu=ratios([start.cpu_s for start in starts[peers.OURS]], [start.cpu_s for start in starts[peer]]),
+        cpu=ratios([start.cpu_s for start in starts[subject]], [start.cpu_s for start in starts[peer]]),
         bar=bar,
     )
 

@@ -30,6 +30,11 @@ def python(name: str) -> str:
     return str(KEPT / name / ("Scripts" if sys.platform == "win32" else "bin") / "python")
 
 
+def program(name: str) -> str:
+    """A program that our own environment has installed."""
+    return str(Path(python("ours")).with_name(name))
+
+
 def typescript(script: str) -> list[str]:
     """The command that runs a script of the TypeScript peer."""
     return ["node", str(KEPT / "typescript" / script)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -36,18 +36,28 @@ def rows(size: Size, directory: Path) -> list[Row]:
     """The rows about memory."""
     tools = definitions.write_tools(directory, 10)
     return [
-        _compared("idle, after one call", _peaks(size.idle_rounds, tools, _idle), bar=0.80),
-        _compared(f"{UNREAD:,} calls of a client that reads nothing till then", _unread(size, tools), bar=0.35),
+        *_idle_rows(_peaks(size.idle_rounds, tools, _idle, (peers.SERVE, peers.OURS, peers.SDK))),
+        _compared(
+            f"{UNREAD:,} calls of a client that reads nothing till then",
+            peers.OURS,
+            _peaks(size.unread_rounds, tools, _unread_calls, (peers.OURS, peers.SDK)),
+            bar=0.35,
+        ),
         _growth(tools),
     ]
 
 
-def _unread(size: Size, tools: Path) -> dict[str, list[float]]:
-    return _peaks(size.unread_rounds, tools, _unread_calls)
+def _idle_rows(peaks: dict[str, list[float]]) -> list[Row]:
+    return [
+        _compared("idle, after one call", peers.SERVE, peaks, bar=0.80),
+        _compared("idle, after one call, a program that uses the library", peers.OURS, peaks),
+    ]
 
 
-def _peaks(rounds: int, tools: Path, use: Callable[[StdioServer], None]) -> dict[str, list[float]]:
-    """The peak memory of ours and of the SDK's server, each a new process in each round."""
+def _peaks(
+    rounds: int, tools: Path, use: Callable[[StdioServer], None], names: Sequence[str]
+) -> dict[str, list[float]]:
+    """The peak memory of each server, a new process in each round."""
 
     def peak_of(name: str) -> Callable[[int], float]:
         def measure(_number: int) -> float:
@@ -57,7 +67,7 @@ def _peaks(rounds: int, tools: Path, use: Callable[[StdioServer], None]) -> dict
 
         return measure
 
-    return alternate(rounds, {name: peak_of(name) for name in (peers.OURS, peers.SDK)})
+    return alternate(rounds, {name: peak_of(name) for name in names})
 
 
 def _idle(server: StdioServer) -> None:
@@ -103,12 +113,12 @@ def _growth(tools: Path) -> Row:
     )
 
 
-def _compared(what: str, peaks: dict[str, list[float]], *, bar: float) -> Row:
-    ours, theirs = peaks[peers.OURS], peaks[peers.SDK]
+def _compared(what: str, subject: str, peaks: dict[str, list[float]], *, bar: float | None = None) -> Row:
+    ours, theirs = peaks[subject], peaks[peers.SDK]
     return Row(
         group=GROUP,
         what=what,
-        ours=f"{peers.OURS}: {Spread.of(ours).median:.0f} MiB",
+        ours=f"{subject}: {Spread.of(ours).median:.0f} MiB",
         theirs=f"{peers.SDK}: {Spread.of(theirs).median:.0f} MiB",
         value=ratios(ours, theirs),
         bar=bar,

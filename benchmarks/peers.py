@@ -6,11 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from benchmarks import environments
+from benchmarks import environments, project
 from benchmarks.client import StdioServer
 from benchmarks.environments import SERVERS
 
 OURS: Final = "discern-server"
+SERVE: Final = "discern serve"
 OURS_SHARED: Final = "discern-server, one shared server"
 OURS_UVLOOP: Final = "discern-server on uvloop"
 SDK: Final = "SDK Server.run"
@@ -23,8 +24,13 @@ def _python(environment: str, script: str, *options: str) -> Callable[[Path], li
     return lambda tools: [environments.python(environment), str(SERVERS / script), str(tools), *options]
 
 
+def _serve(tools: Path) -> list[str]:
+    return [environments.program("discern"), "serve", "--root", str(project.made_of(tools))]
+
+
 STDIO: Final[dict[str, Callable[[Path], list[str]]]] = {
     OURS: _python("ours", "ours.py"),
+    SERVE: _serve,
     OURS_SHARED: _python("ours", "ours.py", "--shared"),
     OURS_UVLOOP: _python("ours", "ours.py", "--uvloop"),
     SDK: _python("sdk", "sdk_lowlevel.py"),
