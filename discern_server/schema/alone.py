@@ -20,20 +20,30 @@ _T = TypeVar("_T")
 
 def stands_alone(root: Place, library: Library) -> bool:
     """Whether the schema is 2020-12 through and through, well-formed, and refers to its own document alone."""
-    pending = [root]
-    while pending:
-        place = pending.pop()
-        if isinstance(place.value, dict):
-            if place.dialect is not DRAFT_2020_12 or not _needs_nothing(place) or not _refers_inward(place, library):
+    document = root.document
+    seen: set[str] = set()
+    # A reference into an unknown keyword makes a schema of what is there, which is looked at as well.
+    while pending := [place for pointer, place in document.indexed.items() if pointer not in seen]:
+        seen |= document.indexed.keys()
+        while pending:
+            place = pending.pop()
+            if not isinstance(place.value, dict | bool):
                 return False
-            pending += [schema for _, schema in place.schemas()]
-        elif not isinstance(place.value, bool):
-            return False
-    return not root.document.faults
+            if isinstance(place.value, dict):
+                if (
+                    place.dialect is not DRAFT_2020_12
+                    or not _needs_nothing(place)
+                    or not _refers_inward(place, library)
+                ):
+                    return False
+                pending += [schema for _, schema in place.schemas()]
+    return not document.faults
 
 
 def _needs_nothing(place: Place) -> bool:
     shapes = place.dialect.shapes
+    if place.value.get("$schema", DRAFT_2020_12.uri) not in (DRAFT_2020_12.uri, f"{DRAFT_2020_12.uri}#"):
+        return False
     for keyword, value in place.value.items():
         wanted = misshape(shapes[keyword], value) if keyword in shapes else complaint(keyword, value)
         if wanted or keyword == "dependencies" or is_ignored(keyword, place.dialect, value):
@@ -44,6 +54,8 @@ def _needs_nothing(place: Place) -> bool:
 def _refers_inward(place: Place, library: Library) -> bool:
     for reference in _references(place.value):
         try:
+            if not library.is_at_hand(reference, place):
+                return False
             target = library.find(reference, place)
         except UnresolvableError:
             return False
@@ -76,7 +88,7 @@ def loops_in(root: Place, library: Library) -> Iterator[Diagnostic]:
         path = extend(place.path, "$ref")
         return inside | {library.find(reference, place): path for reference in _references(place.value)}
 
-    pending, referring = [root], []
+    pending, referring = list(root.document.indexed.values()), []
     while pending:
         place = pending.pop()
         if isinstance(place.value, dict):

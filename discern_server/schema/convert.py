@@ -182,7 +182,8 @@ class Converter:
             if not isinstance(keyword, str):
                 job.fault("json.type", f"An object's keys are strings, not {_kind(keyword)}.")
                 continue
-            if alone and keyword not in ("$ref", "$schema") and not survives_beside_ref(keyword):
+            if alone and not survives_beside_ref(keyword):
+                self._warn(job, keyword, "beside $ref means nothing")
                 continue
             for name, member in self._members(job, keyword, value).items():
                 if name in written:
@@ -217,7 +218,7 @@ class Converter:
             self._complain(job, keyword, misshape(Shape.NAMED, value), value)
             return {"$defs": {}} if at_root and "$defs" not in job.target else {}
         if keyword in _IDENTIFIERS and keyword in dialect.keywords:
-            if Habit.ANCHOR_IN_ID not in dialect.habits:
+            if dialect.keywords >= {"$dynamicAnchor"}:
                 self._complain(job, keyword, complaint(keyword, value), value)
             return {}
         if keyword in _REFERENCES and keyword in dialect.keywords:
@@ -232,7 +233,7 @@ class Converter:
         copy = self._copy(job, value, keyword)
         if not is_ignored(keyword, dialect, value):
             return {keyword: copy}
-        self._warn_of_ignored(job, keyword)
+        self._warn(job, keyword, "means nothing here")
         return {IGNORED_PREFIX + keyword: copy}
 
     def _schemas_in(self, job: _Job, keyword: str, value: Any) -> Any:
@@ -290,15 +291,15 @@ class Converter:
         if "contains" in job.target and Habit.CONTAINS_LEAVES_UNEVALUATED in job.place.dialect.habits:
             self._hideable.append(job.target)
 
-    def _warn_of_ignored(self, job: _Job, keyword: str) -> None:
+    def _warn(self, job: _Job, keyword: str, what: str) -> None:
         if self._report is not None:
             self._report(
                 Diagnostic(
                     rule="schema.ignored",
                     severity=Severity.WARNING,
-                    message=f"{keyword} means nothing here in {job.place.dialect.name}; it is kept under another name.",
+                    message=f"{keyword} {what} in {job.place.dialect.name}, and is not taken over.",
                     path=extend(job.place.path, keyword),
-                    fix="Declare the dialect that has it, give it a value that it can have, or leave it out.",
+                    fix="Declare the dialect in which it does, give it a value that it can have, or leave it out.",
                 )
             )
 
@@ -313,9 +314,6 @@ class Converter:
             target = self._library.find(reference, job.place)
         except UnresolvableError as nowhere:
             job.fault("schema.reference", f"The reference {reference!r} {nowhere.reason}.", keyword, fix=nowhere.fix)
-            return None
-        except BoundExceededError as exceeded:
-            job.node.faults.append(exceeded.diagnostic)
             return None
         if not isinstance(target.value, dict | bool):
             job.fault("schema.reference", f"The reference {reference!r} leads to {_kind(target.value)}.", keyword)

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Final
 
 from discern_server.result import Diagnostic
-from discern_server.schema.bounds import DEFAULT_BOUNDS, Bounds, Budget
+from discern_server.schema.bounds import DEFAULT_BOUNDS, BoundExceededError, Bounds, Budget
 from discern_server.schema.dialects import Dialect, Habit, Shape
 from discern_server.schema.errors import UnresolvableError
 from discern_server.schema.metaschemas import Dialects, Resolve, published
 from discern_server.schema.pointer import extend, parse, resolve
 from discern_server.schema.references import join, split
+
+_MAX_SUGGESTIONS: Final = 50
 
 
 def refuse(uri: str) -> Any:
@@ -56,14 +58,14 @@ class Document:
         uri: That URI, without fragment; empty where there is none.
         stands_in: The place that its value stands in for, where it was put together from what is there.
         resources: Its resources by pointer; there is always one at the root.
-        indexed: The pointers below which every schema's identifiers are known.
+        indexed: By pointer, the schemas whose identifiers are known, and those of every schema in them.
         faults: What is wrong with the identifiers of a schema, by its pointer.
     """
 
     uri: str
     stands_in: Place | None = None
     resources: dict[str, Resource] = field(default_factory=dict)
-    indexed: set[str] = field(default_factory=set)
+    indexed: dict[str, Place] = field(default_factory=dict)
     faults: dict[str, Diagnostic] = field(default_factory=dict)
 
 
@@ -103,20 +105,32 @@ class Place:
         """
         place = self
         for token in tokens:
-            place = place._inside(extend(place.pointer, token), resolve(place.value, (token,)))
+            place = _inside(place, extend(place.pointer, token), resolve(place.value, (token,)))
         return place
+
+    def members(self, *tokens: str | int) -> Iterator[Place]:
+        """The members of the object that many steps further in; nothing where there is none."""
+        try:
+            holder = self.at(*tokens)
+        except LookupError:
+            return
+        for name, value in holder.value.items() if isinstance(holder.value, dict) else ():
+            if isinstance(name, str):
+                yield _inside(holder, extend(holder.pointer, name), value)
 
     def schemas(self) -> Iterator[tuple[str, Place]]:
         """Each schema directly in the schema object here, after the keyword that holds it."""
         for tokens, value in subschemas(self.value, self.dialect):
-            yield str(tokens[0]), self._inside(extend(self.pointer, *tokens), value)
-
-    def _inside(self, pointer: str, value: Any) -> Place:
-        return Place(self.document, pointer, value, self.document.resources.get(pointer, self.resource))
+            yield str(tokens[0]), _inside(self, extend(self.pointer, *tokens), value)
 
     def holding(self, value: Any) -> Place:
         """A place for `value`, put together from what stands here: its references resolve as they would here."""
         return _root(Document(self.document.uri, stands_in=self), value, Resource(self.resource.uri, self.dialect))
+
+
+def _inside(holder: Place, pointer: str, value: Any) -> Place:
+    """The place of `value`, which stands in what is at `holder`."""
+    return Place(holder.document, pointer, value, holder.document.resources.get(pointer, holder.resource))
 
 
 def _root(document: Document, value: Any, resource: Resource) -> Place:
@@ -134,6 +148,8 @@ class Library:
         self._dialects = Dialects(resolve)
         self._resources: dict[str, Resource] = {}
         self._ambiguous: set[str] = set()
+        self._refused: dict[str, UnresolvableError] = {}
+        self._suggestions_left = _MAX_SUGGESTIONS
 
     def dialect(self, name_or_uri: str) -> Dialect:
         """The dialect of that name or ``$schema``.
@@ -153,20 +169,30 @@ class Library:
             BoundExceededError: It is nested too deeply or holds too many schemas.
         """
         root = _root(Document(uri), contents, Resource(uri, dialect))
-        self._resources[uri] = root.resource
         if schemas_at is None:
             self._index(root)
         for pointer in schemas_at if schemas_at is not None and dialect.id_keyword else ():
-            for schema in _members_at(root, pointer):
-                self._index(schema)
+            for schema in root.members(*parse(pointer)):
+                try:
+                    self._index(schema)
+                except BoundExceededError as exceeded:
+                    root.document.faults[schema.pointer] = exceeded.diagnostic
+        self._claim(uri, root.resource)
         return root
+
+    def is_at_hand(self, reference: str, origin: Place) -> bool:
+        """Whether what `reference` points into is here already, so that finding it asks no resolver.
+
+        Raises:
+            UnresolvableError: `reference` is no URI reference.
+        """
+        return split(join(origin.resource.uri, reference))[0] in self._resources
 
     def find(self, reference: str, origin: Place) -> Place:
         """The place that `reference` points to from `origin`.
 
         Raises:
             UnresolvableError: Nothing is there, or its document cannot be had.
-            BoundExceededError: Its document is too large.
         """
         while origin.document.stands_in is not None:
             origin = origin.document.stands_in
@@ -175,38 +201,90 @@ class Library:
         if not fragment:
             return resource.root
         if fragment.startswith("/"):
-            target, indexed = _walk(resource.root, fragment)
+            target, indexed = self._walk(resource.root, fragment)
             if not indexed and target.dialect.id_keyword is not None:
-                self._index(target)
-                target, _ = _walk(resource.root, fragment)
+                self._index_late(target)
+                target, _ = self._walk(resource.root, fragment)
             return target
         if fragment in resource.anchors:
             return resource.anchors[fragment]
         raise UnresolvableError(
-            f"names an anchor that {uri or 'the schema'} does not have", _nearest(fragment, resource.anchors)
+            f"names an anchor that {uri or 'the schema'} does not have", self._nearest(fragment, resource.anchors)
         )
+
+    def _walk(self, root: Place, pointer: str) -> tuple[Place, bool]:
+        """The place that `pointer` leads to from `root`, and whether the identifiers at it are known.
+
+        They are where every step goes from a schema to a schema in it.
+        """
+        place, shape = root, Shape.ONE if root.pointer in root.document.indexed or root.pointer else None
+        for token in parse(pointer):
+            before = place
+            try:
+                place = place.at(token)
+            except LookupError:
+                members = before.value if isinstance(before.value, dict) else {}
+                raise UnresolvableError(
+                    f"points to nothing: {before.path or 'the root'} has no {token!r}", self._nearest(token, members)
+                ) from None
+            shape = _shape_after(shape, token, place)
+        return place, shape is Shape.ONE
+
+    def _nearest(self, name: str, names: Iterable[str]) -> str | None:
+        # Comparing takes milliseconds, and a document may be broken in thousands of places.
+        if self._suggestions_left == 0:
+            return None
+        self._suggestions_left -= 1
+        close = get_close_matches(name, [str(known) for known in names], n=1)
+        return f"Did you mean {close[0]!r}?" if close else None
 
     def _resource(self, uri: str, dialect: Dialect) -> Resource:
         """The resource under that URI; a document that is new is read as `dialect` unless it says otherwise."""
         if uri in self._ambiguous:
             raise UnresolvableError(f"is claimed by several schemas: {uri}", "Give each an identifier of its own.")
         if uri not in self._resources:
+            refused = self._refused.get(uri)
+            if refused is None:
+                refused = self._load(uri, dialect)
+            if refused is not None:
+                self._refused[uri] = refused
+                raise UnresolvableError(refused.reason, refused.fix)
+        return self._resources[uri]
+
+    def _load(self, uri: str, dialect: Dialect) -> UnresolvableError | None:
+        """Take in the document under that URI; why not, where it cannot be had."""
+        try:
             contents = published(uri)
             self.add(uri, self._resolve(uri) if contents is None else contents, dialect)
-        return self._resources[uri]
+        except UnresolvableError as refused:
+            return refused
+        except LookupError:  # the resolver is the lookup of a dict
+            return UnresolvableError(f"is not known to the resolver: {uri}")
+        except BoundExceededError as exceeded:
+            return UnresolvableError(f"leads to a document that is too large: {exceeded.diagnostic.message}")
+        return None
 
     # --- identifiers ------------------------------------------------------------------------------------
 
     def _index(self, root: Place) -> None:
         """Note the identifiers of the schema at that place and of every schema in it."""
         budget = Budget(self._bounds)
-        root.document.indexed.add(root.pointer)
         pending = [root]
         while pending:
             place = pending.pop()
             budget.subschema(place.path, place.pointer.count("/"))
             if isinstance(place.value, dict):
-                pending += [schema for _, schema in self._identified(place).schemas()]
+                place = self._identified(place)
+                pending += [schema for _, schema in place.schemas()]
+            if place.pointer == root.pointer:
+                root.document.indexed[root.pointer] = place
+
+    def _index_late(self, root: Place) -> None:
+        """The same for a place that only a reference makes a schema of."""
+        try:
+            self._index(root)
+        except BoundExceededError as exceeded:
+            raise UnresolvableError(f"leads to what is too large: {exceeded.diagnostic.message}") from None
 
     def _identified(self, place: Place) -> Place:
         """Note the identifiers of one schema; the same place, in the resource that it opens if it opens one."""
@@ -231,9 +309,12 @@ class Library:
             resource = place.document.resources[place.pointer] = Resource(uri, dialect)
             resource.root = replace(place, resource=resource)
         resource.uri = uri
+        self._claim(uri, resource)
+        return resource.root
+
+    def _claim(self, uri: str, resource: Resource) -> None:
         if self._resources.setdefault(uri, resource) is not resource:
             self._ambiguous.add(uri)
-        return resource.root
 
     def _declared_dialect(self, place: Place) -> Dialect:
         """What a schema says that it is read as; only the root of a resource may say so (2020-12 Core, 8.1.1)."""
@@ -295,31 +376,6 @@ def _note_fault(place: Place, rule: str, keyword: str, message: str, fix: str | 
     )
 
 
-def _members_at(root: Place, pointer: str) -> list[Place]:
-    try:
-        holder = root.at(*parse(pointer))
-    except LookupError:
-        return []
-    return [holder.at(name) for name in holder.value] if isinstance(holder.value, dict) else []
-
-
-def _walk(root: Place, pointer: str) -> tuple[Place, bool]:
-    """The place that `pointer` leads to from `root`, and whether the identifiers at it are known.
-
-    They are where every step goes from a schema to a schema in it.
-    """
-    place, shape = root, Shape.ONE if root.pointer in root.document.indexed or root.pointer else None
-    for token in parse(pointer):
-        before = place.value if isinstance(place.value, dict) else {}
-        try:
-            place = place.at(token)
-        except LookupError:
-            where = place.path or "the root"
-            raise UnresolvableError(f"points to nothing: {where} has no {token!r}", _nearest(token, before)) from None
-        shape = _shape_after(shape, token, place)
-    return place, shape is Shape.ONE
-
-
 def _shape_after(shape: Shape | None, token: str, place: Place) -> Shape | None:
     """What `place`, one step after what had `shape`, holds: one schema, several, or what is no schema."""
     if place.pointer in place.document.indexed:
@@ -330,8 +386,3 @@ def _shape_after(shape: Shape | None, token: str, place: Place) -> Shape | None:
     if following is Shape.ONE_OR_MANY:
         return Shape.MANY if isinstance(place.value, list) else Shape.ONE
     return following
-
-
-def _nearest(name: str, names: Iterable[str]) -> str | None:
-    close = get_close_matches(name, [str(known) for known in names], n=1)
-    return f"Did you mean {close[0]!r}?" if close else None

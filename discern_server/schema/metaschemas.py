@@ -51,7 +51,7 @@ class Dialects:
     def _metaschema(self, name_or_uri: str) -> dict[str, Any]:
         try:
             contents = self._resolve(split(name_or_uri)[0])
-        except UnresolvableError:
+        except LookupError:
             raise _unknown() from None
         return contents if isinstance(contents, dict) else {}
 

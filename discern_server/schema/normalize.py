@@ -48,7 +48,7 @@ from discern_server.schema.errors import SchemaError, UnresolvableError
 from discern_server.schema.frozen import thaw
 from discern_server.schema.json_value import is_json, json_faults
 from discern_server.schema.metaschemas import Resolve
-from discern_server.schema.pointer import extend
+from discern_server.schema.pointer import extend, parse
 from discern_server.schema.projection import Direction
 
 __all__ = ["Bounds", "Bundle", "Direction", "Normalizer", "Place", "SchemaError", "UnresolvableError", "normalize"]
@@ -93,7 +93,8 @@ def normalize(
         return place.value  # type: ignore[no-any-return]
     converter = Converter(library, bounds, direction, report)
     for keyword in ("$defs", "definitions"):
-        _reserve_all(converter, place, keyword)
+        for definition in place.members(keyword):
+            converter.reserve(definition)
     node = converter.root(place)
     _raise_faults(node, bounds)
     return contents if alone and not converter.left_out else _assembled(node)
@@ -129,19 +130,16 @@ class Normalizer:
             report: Gets each warning.
 
         Raises:
-            SchemaError: The dialect is not known, or the schemas exceed a bound.
+            SchemaError: The dialect is not known.
         """
         self._library = Library(resolve or refuse, bounds)
         self._bounds = bounds
         self._report = report
         self._schemas_at = tuple(schemas_at)
         self._converters: dict[Direction | None, Converter] = {}
-        try:
-            self.root = self._library.add(
-                base_uri, document, _dialect_for(self._library, dialect), schemas_at=self._schemas_at
-            )
-        except BoundExceededError as exceeded:
-            raise SchemaError([exceeded.diagnostic]) from None
+        self.root = self._library.add(
+            base_uri, document, _dialect_for(self._library, dialect), schemas_at=self._schemas_at
+        )
 
     def follow(self, place: Place) -> Place:
         """Where the Reference Object at `place` leads, through others and into other files; `place` where it is none.
@@ -158,8 +156,6 @@ class Normalizer:
                     raise UnresolvableError("leads back to itself")
             except UnresolvableError as nowhere:
                 raise SchemaError([_reference_fault(reference, nowhere, place)]) from None
-            except BoundExceededError as exceeded:
-                raise SchemaError([exceeded.diagnostic]) from None
             passed.add(place.path)
         return place
 
@@ -169,7 +165,8 @@ class Normalizer:
         if converter is None:
             converter = Converter(self._library, self._bounds, direction, self._report)
             for pointer in self._schemas_at:
-                _reserve_all(converter, self.root, *pointer.split("/")[1:])
+                for schema in self.root.members(*parse(pointer)):
+                    converter.reserve(schema)
             self._converters[direction] = converter
         return Bundle(converter, self._bounds)
 
@@ -220,15 +217,6 @@ def _dialect_for(library: Library, dialect: str | None) -> Dialect:
         raise SchemaError(
             [Diagnostic(rule="schema.dialect", message=f"The dialect {dialect!r} {unknown.reason}.", fix=unknown.fix)]
         ) from None
-
-
-def _reserve_all(converter: Converter, root: Place, *tokens: str) -> None:
-    try:
-        holder = root.at(*tokens)
-    except LookupError:
-        return
-    for name in holder.value if isinstance(holder.value, dict) else ():
-        converter.reserve(holder.at(name))
 
 
 def _raise_faults(root: Node, bounds: Bounds) -> None:

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from discern_server.schema.bounds import BoundExceededError
 from discern_server.schema.dialects import IN_PLACE, Habit
 from discern_server.schema.documents import Library, Place
 from discern_server.schema.errors import UnresolvableError
@@ -91,7 +90,7 @@ class Projection:
         if not isinstance(place.value, dict):
             return
         if isinstance(place.value.get("$ref"), str):
-            with suppress(UnresolvableError, BoundExceededError):  # reported where the reference itself is read
+            with suppress(UnresolvableError):  # reported where the reference itself is read
                 yield self._library.find(place.value["$ref"], place)
         if not keywords.isdisjoint(place.value) and _counts(place):
             yield from (schema for keyword, schema in place.schemas() if keyword in keywords)

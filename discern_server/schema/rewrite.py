@@ -22,7 +22,8 @@ IGNORED_PREFIX: Final = "x-ignored-"
 """Heads the name of a keyword that means nothing in its own dialect but would mean something in 2020-12."""
 
 _SURVIVES_BESIDE_REF: Final = frozenset(
-    {"title", "description", "default", "deprecated", "examples", "example", "$comment"}
+    {"$ref", "$schema", "$defs", "definitions"}
+    | {"title", "description", "default", "deprecated", "examples", "example", "$comment"}
 )
 
 
@@ -50,7 +51,7 @@ def with_conjuncts(schema: Members, conjuncts: list[Members]) -> Members:
 
 
 def survives_beside_ref(keyword: str) -> bool:
-    """Whether a keyword beside a ``$ref`` that stands alone is kept: what only tells the reader something is."""
+    """Whether a keyword beside a ``$ref`` that stands alone is kept: the frame, and what only tells the reader."""
     return keyword in _SURVIVES_BESIDE_REF or keyword.startswith("x-")
 
 
@@ -128,7 +129,10 @@ def _names(value: Any, _schema: Members) -> Members:
 def _enum(value: Any, _schema: Members) -> Members:
     if not isinstance(value, list):
         return {"enum": value}
-    return {"enum": list({json.dumps(item, sort_keys=True): item for item in reversed(value)}.values())[::-1]}
+    first: dict[str, Any] = {}
+    for item in value:
+        first.setdefault(json.dumps(item, sort_keys=True), item)
+    return {"enum": list(first.values())}
 
 
 def _discriminator(value: Any, _schema: Members) -> Members:

@@ -19,12 +19,13 @@ def complaint(keyword: str, value: Any) -> str | None:
 
 
 def misshape(shape: Shape, value: Any) -> str | None:
-    """The same for a keyword that holds schemas; the schemas in it are not looked at."""
+    """The same for a keyword that holds schemas; those inside an array or object are not looked at."""
+    if shape in (Shape.ONE, Shape.ONE_OR_MANY):
+        allowed = dict | bool | list if shape is Shape.ONE_OR_MANY else dict | bool
+        return None if isinstance(value, allowed) else shape.value
     if shape is Shape.MANY:
         return None if isinstance(value, list) and value else f"{shape.value}, one at least"
-    if shape in (Shape.NAMED, Shape.DEPENDENCIES):
-        return None if isinstance(value, dict) and all(isinstance(name, str) for name in value) else shape.value
-    return None
+    return None if isinstance(value, dict) and all(isinstance(name, str) for name in value) else shape.value
 
 
 def is_annotation(keyword: str) -> bool:

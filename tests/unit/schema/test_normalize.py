@@ -226,6 +226,179 @@ def test_a_dynamic_reference_becomes_a_plain_one_for_each_way_that_leads_to_it()
     assert not validator.is_valid({"numbers": ["a"]})
 
 
+def test_a_tree_that_refers_to_itself_recursively_stays_strict_all_the_way_down():
+    """2019-09 Core 8.2.4.2."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2019-09/schema",
+        "$id": "https://schemas.example.org/tree",
+        "$recursiveAnchor": True,
+        "type": "object",
+        "properties": {"v": {"type": "integer"}, "kids": {"type": "array", "items": {"$recursiveRef": "#"}}},
+        "unevaluatedProperties": False,
+    }
+    assert normalize(schema) == {
+        "$schema": DRAFT_2020_12,
+        "type": "object",
+        "properties": {"v": {"type": "integer"}, "kids": {"type": "array", "items": {"$ref": "#"}}},
+        "unevaluatedProperties": False,
+    }
+
+
+def test_a_resolver_is_asked_for_a_document_once_whether_it_has_it_or_not():
+    asked: list[str] = []
+
+    def resolve(uri: str) -> Any:
+        asked.append(uri)
+        if uri.endswith("gone"):
+            raise UnresolvableError("is gone", "look elsewhere")
+        return {"definitions": {"a": True, "b": True}}
+
+    references = [f"http://example.com/{name}" for name in ("x#/definitions/a", "x#/definitions/b", "gone", "gone#/a")]
+    with pytest.raises(SchemaError) as caught:
+        normalize({"anyOf": [{"$ref": reference} for reference in references]}, resolve=resolve)
+    assert [fault.fix for fault in caught.value.diagnostics] == ["look elsewhere"] * 2
+    assert asked == ["http://example.com/x", "http://example.com/gone"]
+
+
+def test_the_lookup_of_a_dict_is_a_resolver():
+    assert refused({"$ref": "http://example.com/x"}, resolve={}.__getitem__) == [("schema.reference", "/$ref")]
+
+
+def test_a_document_that_is_too_large_is_told_where_it_is_referred_to():
+    remote: dict[str, Any] = {"properties": {str(number): {} for number in range(20)}}
+    found = refused({"items": {"$ref": "x"}}, resolve=lambda _uri: remote, bounds=Bounds(max_subschemas=10))
+    assert found == [("schema.reference", "/items/$ref")]
+
+
+def test_an_identifier_that_two_schemas_claim_may_not_be_referred_to():
+    twice = {"a": {"$id": "http://example.com/x"}, "b": {"$id": "http://example.com/x", "type": "string"}}
+    assert normalize({"$defs": twice}) == {"$defs": twice}
+    assert refused({"$defs": twice, "items": {"$ref": "http://example.com/x"}}) == [("schema.reference", "/items/$ref")]
+
+
+def test_a_schema_inside_an_unknown_keyword_may_be_referred_to_and_has_identifiers_then():
+    schema = {
+        "unknown": {
+            "$id": "http://example.com/inner",
+            "items": {"$ref": "#there"},
+            "$defs": {"t": {"$anchor": "there"}},
+        },
+        "not": {"$ref": "#/unknown"},
+        "dependencies": {},
+    }
+    result = normalize(schema)
+    assert result["not"] == {"$ref": "#/$defs/unknown"}
+    assert result["$defs"] == {"unknown": {"items": {"$ref": "#/$defs/t"}}, "t": {}}
+
+
+@pytest.mark.parametrize("reference", ["http://[1/", "#/%ZZ", "#/$defs/a/b", "#/$defs/0", "#/enum/07", "%"])
+def test_a_reference_that_makes_no_sense_is_a_finding(reference):
+    schema = {"$defs": {"a": True}, "enum": [1, 2], "not": {"$ref": reference}}
+    assert refused(schema) == [("schema.reference", "/not/$ref")]
+
+
+def test_a_reference_to_what_is_no_schema_is_a_finding():
+    assert refused({"enum": ["x"], "not": {"$ref": "#/enum/0"}}) == [("schema.reference", "/not/$ref")]
+
+
+# --- what is kept, and what is told ----------------------------------------------------------------------------
+
+
+def test_what_means_nothing_in_its_dialect_is_told():
+    warnings: list[Any] = []
+    schema = {
+        "const": 1,
+        "description": None,
+        "allOf": [{"$ref": "#/definitions/a", "maxLength": 1}],
+        "definitions": {"a": {"$recursiveAnchor": True}},
+    }
+    assert normalize(schema, dialect="openapi-3.0", report=warnings.append) == {
+        "x-ignored-const": 1,
+        "x-ignored-description": None,
+        "allOf": [{"$ref": "#/$defs/a"}],
+        "$defs": {"a": {"x-ignored-$recursiveAnchor": True}},
+    }
+    assert [(warning.severity, warning.rule, warning.path) for warning in warnings] == [
+        ("warning", "schema.ignored", "/const"),
+        ("warning", "schema.ignored", "/description"),
+        ("warning", "schema.ignored", "/allOf/0/maxLength"),
+        ("warning", "schema.ignored", "/definitions/a/$recursiveAnchor"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "path"),
+    [
+        ({"type": "any"}, "/type"),
+        ({"required": True}, "/required"),
+        ({"required": ["a", "a"]}, "/required"),
+        ({"minLength": -1}, "/minLength"),
+        ({"multipleOf": 0}, "/multipleOf"),
+        ({"exclusiveMinimum": True}, "/exclusiveMinimum"),
+        ({"allOf": []}, "/allOf"),
+        ({"items": [True]}, "/items"),
+        ({"properties": []}, "/properties"),
+        ({"$id": "#fragment"}, "/$id"),
+        ({"$anchor": "a b"}, "/$anchor"),
+    ],
+)
+def test_a_value_that_a_keyword_cannot_have_is_a_finding(schema, path):
+    assert refused(schema) == [("schema.keyword", path)]
+
+
+def test_an_unused_definition_that_is_broken_is_left_out():
+    schema = {"$defs": {"broken": {"type": "any"}, "away": {"$ref": "http://example.com/x"}}, "type": "object"}
+    assert normalize(schema) == {"type": "object"}
+
+
+@pytest.mark.parametrize("dialect", ["swagger-2.0", "openapi-3.0", "openapi-3.1", "openapi-3.2"])
+def test_descriptions_of_interfaces_may_repeat_themselves(dialect):
+    schema = {"required": ["a", "b", "a"], "enum": [1, "1", 1, True, {"b": 1, "a": 2}, {"a": 2, "b": 1}]}
+    assert normalize(schema, dialect=dialect) == {"required": ["a", "b"], "enum": [1, "1", True, {"b": 1, "a": 2}]}
+
+
+def test_a_discriminator_tells_its_values_and_the_names_of_definitions():
+    schema = {"discriminator": {"propertyName": "kind", "mapping": {"dog": "#/components/schemas/Dog", "cat": "Cat"}}}
+    assert normalize(schema, dialect="openapi-3.1") == {
+        "discriminator": {"propertyName": "kind", "mapping": {"dog": "Dog", "cat": "Cat"}}
+    }
+    assert normalize({"discriminator": "kind"}, dialect="swagger-2.0") == {"discriminator": {"propertyName": "kind"}}
+
+
+def test_keywords_that_come_to_the_same_name_all_count():
+    schema = {
+        "$schema": "https://json-schema.org/draft/2019-09/schema",
+        "dependencies": {"a": ["b"]},
+        "dependentRequired": {"a": ["c"]},
+        "properties": {"x": {"$ref": "#/$defs/x", "$recursiveRef": "#"}},
+        "$defs": {"x": {"minProperties": 1}},
+    }
+    result = normalize(schema)
+    assert result["allOf"] == [{"dependentRequired": {"a": ["c"]}}]
+    assert result["properties"]["x"] == {"$ref": "#/$defs/x", "allOf": [{"$ref": "#"}]}
+
+
+def test_an_embedded_schema_may_be_of_another_dialect():
+    schema = {
+        "items": {"$ref": "http://example.com/old"},
+        "$defs": {
+            "old": {
+                "$schema": "http://json-schema.org/draft-04/schema#",
+                "id": "http://example.com/old",
+                "minimum": 1,
+                "exclusiveMinimum": True,
+            }
+        },
+    }
+    assert normalize(schema) == {"items": {"$ref": "#/$defs/old"}, "$defs": {"old": {"exclusiveMinimum": 1}}}
+
+
+def test_a_dialect_in_the_middle_of_a_resource_counts_for_nothing():
+    """2020-12 Core 8.1.1: it stands at the root of a resource."""
+    schema = {"items": {"$schema": "http://json-schema.org/draft-07/schema#", "prefixItems": [True]}}
+    assert normalize(schema) == {"items": {"prefixItems": [True]}}
+
+
 # --- projections ------------------------------------------------------------------------------------------
 
 ACCOUNT = {
@@ -313,6 +486,33 @@ def test_a_broken_component_costs_only_those_who_use_it():
         assert [fault.path for fault in caught.value.diagnostics] == ["/components/schemas/Broken/properties/x/$ref"]
     bundle.add(schemas.at("Id"))
     assert bundle.definitions() == {}
+
+
+def test_a_component_under_a_key_that_is_no_text_is_passed_over():
+    document = {"schemas": {200: {}, "a": {"items": {"$ref": "#/schemas/b"}}, "b": {"deep": nested(300)}}}
+    for dialect in ("openapi-3.0", "openapi-3.1"):
+        normalizer = Normalizer(document, dialect=dialect, schemas_at=["/schemas", "/nowhere"])
+        with pytest.raises(SchemaError) as caught:
+            normalizer.bundle("output").add(normalizer.root.at("schemas", "a"))
+        assert {fault.rule for fault in caught.value.diagnostics} == {"json.depth"}
+
+
+def test_a_component_that_is_too_deep_costs_only_those_who_use_it():
+    document = {"schemas": {"deep": nested(300), "flat": {}, "user": {"items": {"$ref": "#/schemas/deep"}}}}
+    for dialect in ("openapi-3.0", "openapi-3.1"):
+        normalizer = Normalizer(document, dialect=dialect, schemas_at=["/schemas"])
+        assert normalizer.bundle().add(normalizer.root.at("schemas", "flat")) == {}
+        with pytest.raises(SchemaError) as caught:
+            normalizer.bundle().add(normalizer.root.at("schemas", "user"))
+        assert {fault.rule for fault in caught.value.diagnostics} == {"schema.bounds.depth"}
+
+
+def test_reference_objects_that_go_round_in_a_circle_are_refused():
+    normalizer = Normalizer({"a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}, "c": {"$ref": "#/d"}}, dialect="openapi-3.0")
+    for name in ("a", "c"):
+        with pytest.raises(SchemaError) as caught:
+            normalizer.follow(normalizer.root.at(name))
+        assert caught.value.diagnostics[0].rule == "schema.reference"
 
 
 def test_a_schema_put_together_resolves_as_if_it_stood_there():
