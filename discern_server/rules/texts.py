@@ -13,7 +13,7 @@ TEXT_RULES: Final = (
         demand="A definition file is one JSON text.",
         reason="RFC 8259. Comments, trailing commas and single quotes are not JSON.",
         fix="mend the JSON at the line and column that the message names",
-        bad='{"name": "refund",}',
+        bad='{"name" "refund"}',
         good='{"name": "refund"}',
     ),
     Rule(
