@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import chdir, suppress
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -111,9 +112,21 @@ def open_sources(project: Project) -> list[OpenSource]:
 
 
 def generate(project: Project) -> Generated:
-    """What the sources of `project` give, asked with its folder as the working directory."""
-    with chdir(project.root):
+    """What the sources of `project` give, asked with its folder as the working directory.
+
+    Nothing is written meanwhile, Python's cache of the modules that are imported included.
+    """
+    with chdir(project.root), _no_bytecode():
         return generate_from(open_sources(project))
+
+
+@contextmanager
+def _no_bytecode() -> Iterator[None]:
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
 
 
 def generate_from(sources: Sequence[OpenSource]) -> Generated:
