@@ -6,7 +6,6 @@ starts nothing and sends nothing; it shows the HTTP request of a tool of kind ``
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,8 +17,7 @@ from discern_server.result import DiscernError, DiscernResult, failure
 from discern_server.schema.validate import compile_validator
 from discern_server.sources.openapi.source import OpenApi
 from discern_server.upstream.errors import NotSent
-from discern_server.upstream.redaction import Redactor
-from discern_server.upstream.request import UpstreamRequest
+from discern_server.upstream.rendering import as_data, as_text
 from discern_server.verbs.generate import open_sources
 from discern_server.verbs.program import this_program
 from discern_server.verbs.projects import load_project
@@ -80,25 +78,9 @@ def _preview(source: OpenApi, name: str, arguments: dict[str, Any]) -> DiscernRe
         request = source.upstream.preview(tool.binding, arguments)
     except NotSent as error:
         return failure(VERB, error.error, str(error), diagnostics=error.diagnostics, hints=error.hints)
-    shown = _shown(request)
-    message = f"{name} would send {shown['method']} {shown['url']}"
-    return DiscernResult(ok=True, verb=VERB, message=message, data={"request": shown}, dry_run=True)
-
-
-def _shown(request: UpstreamRequest) -> dict[str, Any]:
-    """A request with its credentials masked."""
-    redactor = Redactor(request.secrets)
-    shown: dict[str, Any] = {
-        "method": request.method,
-        "url": redactor.text(request.url),
-        "headers": [{"name": name, "value": redactor.text(value)} for name, value in request.headers],
-    }
-    if request.body is not None:
-        try:
-            shown["body"] = redactor.text(request.body.decode("utf-8"))
-        except UnicodeDecodeError:
-            shown["body_base64"] = base64.b64encode(request.body).decode("ascii")
-    return shown
+    data = {"request": as_data(request), "http": as_text(request)}
+    message = f"{name} would send this; nothing was sent"
+    return DiscernResult(ok=True, verb=VERB, message=message, data=data, dry_run=True)
 
 
 # --- a call -------------------------------------------------------------------------------------------
@@ -128,8 +110,12 @@ def _answered(tool: str, result: Mapping[str, Any]) -> DiscernResult:
 
 
 def for_people(result: DiscernResult) -> DiscernResult:
-    """The answer without what stands in it twice: text content that is the structured content, written out."""
-    if not isinstance(result.data, dict) or "content" not in result.data:
+    """The answer without what stands in it twice: a request in two forms, structured content that is also text."""
+    if not isinstance(result.data, dict):
+        return result
+    if "http" in result.data:
+        return replace(result, data=result.data["http"])
+    if "content" not in result.data:
         return result
     if "structuredContent" in result.data:
         return replace(result, data={"structuredContent": _written(result.data["structuredContent"])})

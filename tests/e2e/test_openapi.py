@@ -161,7 +161,8 @@ def test_an_answer_of_50_mb_comes_back_bounded_and_says_so(served: Served):
 def test_a_dry_run_shows_the_request_and_sends_nothing(served: Served):
     shown = discern(served.project, "call", "getPet", "--args", '{"id": 7}', "--dry-run")
     assert shown["data"]["request"]["url"] == f"{served.api.url}/pets/7"
-    assert {"name": "X-Key", "value": "***"} in shown["data"]["request"]["headers"]
+    assert ["X-Key", "***"] in shown["data"]["request"]["headers"]
+    assert shown["data"]["http"].startswith("GET /pets/7 HTTP/1.1\nHost: ")
     assert served.api.requests == []
 
 

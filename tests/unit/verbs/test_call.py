@@ -42,6 +42,11 @@ def test_a_dry_run_shows_the_request(project: Path):
     assert result.data["request"]["url"] == "https://a.example/pets/3"
 
 
+def test_people_see_the_request_as_it_goes_out(project: Path):
+    shown = for_people(preview(project, "getPet", {"id": 3})).data
+    assert shown.splitlines()[:2] == ["GET /pets/3 HTTP/1.1", "Host: a.example"]
+
+
 def test_bytes_are_shown_as_base64(project: Path):
     request = preview(project, "upload", {"body": {"base64": "/wA="}}).data["request"]
     assert request["body_base64"] == "/wA="
