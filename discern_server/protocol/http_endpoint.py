@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from mcp.server.runner import modern_error_data
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from discern_server.handler import Era, RequestScope
 from discern_server.protocol import eras
 from discern_server.protocol.factory import ServerFactory
 from discern_server.protocol.http_auth import access_token
@@ -23,6 +25,8 @@ from discern_server.protocol.http_disconnect import (
 )
 from discern_server.protocol.http_eras import Admitted, Answer, admit, refusal
 from discern_server.protocol.http_manager import FreshServers
+
+logger = logging.getLogger(__name__)
 
 _LISTEN: Final = "subscriptions/listen"
 _RETRY_AFTER_S: Final = 1
@@ -65,6 +69,7 @@ class Endpoint:
         self._options = options
         self._manager: FreshServers | None = None
         self._in_flight = 0
+        self._logged_eras: set[Era] = set()
         self.status: Status = "starting"
 
     @asynccontextmanager
@@ -118,6 +123,7 @@ class Endpoint:
     async def _serve(
         self, manager: FreshServers, admitted: Admitted, body: bytes, scope: Scope, receive: Receive, send: Send
     ) -> None:
+        self._log_era(admitted.scope)
         try:
             server = self._factory.build(admitted.scope)
         except Exception as error:  # noqa: BLE001 - the caller's callable chose the surface; what it raised is logged
@@ -132,6 +138,12 @@ class Endpoint:
         else:
             with cancel_when_client_leaves(receive):
                 await manager.serve(server, scope, again, send, json_response=True)
+
+    def _log_era(self, scope: RequestScope) -> None:
+        """Say once of each era that it is served, where there is a choice."""
+        if self._options.legacy == "serve" and scope.era not in self._logged_eras:
+            self._logged_eras.add(scope.era)
+            logger.warning("serving clients in the %s era, the first in revision %s", scope.era, scope.revision)
 
     @contextmanager
     def _not_counted(self) -> Iterator[None]:

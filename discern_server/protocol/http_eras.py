@@ -75,7 +75,7 @@ def admit(
         message = _decode(body)
     except (ValueError, RecursionError):
         # A number of thousands of digits is a ValueError of its own kind, deep nesting a RecursionError.
-        return refusal(None, ErrorData(code=PARSE_ERROR, message="Parse error: the body is not valid JSON in UTF-8"))
+        return refusal(None, ErrorData(code=PARSE_ERROR, message=_NO_JSON))
     if not _is_message(message):
         return refusal(_readable_id(message), ErrorData(code=INVALID_REQUEST, message=_NO_MESSAGE))
     is_legacy = legacy == "serve" and _claims_no_modern_version(message, headers)
@@ -98,6 +98,7 @@ def refusal(request_id: JsonRpcId, error: ErrorData) -> Answer:
 
 # --- the message ------------------------------------------------------------------------------------
 
+_NO_JSON: Final = "Parse error: the body is not valid JSON in UTF-8, or nests too deeply"
 _NO_MESSAGE: Final = "Invalid request: the body of a POST is one JSON-RPC 2.0 request or notification, an object"
 
 
@@ -118,7 +119,7 @@ def _is_message(message: Any) -> bool:
         and message.get("jsonrpc") == "2.0"
         and isinstance(message.get("method"), str)
         and ("id" not in message or _readable_id(message) is not None)
-        and isinstance(message.get("params", {}), dict)
+        and isinstance(message.get("params"), dict | None)
     )
 
 

@@ -15,9 +15,14 @@ def server(request):
 
 
 @pytest.fixture(scope="module", params=["auto", "json", "stream"])
-def dual_server(request):
+def dual(request):
     with serving("wire_server.py", "--answers", request.param, "--legacy", "serve") as served:
-        yield served.http
+        yield served
+
+
+@pytest.fixture
+def dual_server(dual):
+    return dual.http
 
 
 def test_where_legacy_is_served_it_is_served_without_a_session(dual_server):
@@ -43,3 +48,11 @@ def test_other_methods_are_405_and_told_which_one_is_allowed(server, dual_server
         answer = either.exchange(method, headers={"Accept": "text/event-stream"})
         assert answer.status == 405
         assert answer.header("allow") == "POST"
+
+
+def test_where_legacy_is_served_the_log_says_once_who_came(dual):
+    for _ in range(2):
+        dual.http.ask(initialize())
+        dual.http.ask(modern_request("server/discover"))
+    assert dual.process.stderr.count("serving clients in the legacy era") == 1
+    assert dual.process.stderr.count("serving clients in the modern era") == 1

@@ -110,8 +110,9 @@ def test_initialize_within_an_envelope_is_a_method_that_does_not_exist(legacy):
     assert (told["code"], told["data"]) == (-32601, {"supported": ["2026-07-28"]})
 
 
-def test_a_request_without_headers_or_envelope_is_told_what_is_missing():
-    answer = error(post(request("tools/list", {})))
+@pytest.mark.parametrize("message", [request("tools/list", {}), request("tools/list") | {"params": None}], ids=str)
+def test_a_request_without_headers_or_envelope_is_told_what_is_missing(message):
+    answer = error(post(message))
     assert answer["error"]["code"] == -32602
     assert "_meta" in answer["error"]["message"]
     assert answer["error"]["data"] == {"supported": ["2026-07-28"]}
