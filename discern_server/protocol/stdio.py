@@ -71,8 +71,7 @@ def serve_stdio(
         max_line_bytes=max_line_bytes,
         drain_timeout_s=drain_timeout_s,
     )
-    gc.collect()
-    gc.freeze()  # what was imported lives as long as the process: no need to look through it again
+    gc.freeze()  # what was imported lives as long as the process: no need to look through it, now or later
     status = anyio.run(lambda: _serve(factory, options, restore_stdout=False))
     if status:
         raise SystemExit(status)
