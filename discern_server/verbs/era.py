@@ -199,11 +199,17 @@ def _hints(report: Report) -> tuple[str, ...]:
 # --- renderings of the envelope ---------------------------------------------------------------------
 
 
+_LAST: Final = ("exchange", "transcript", "server", "tools", "called", "decided_by", "revisions", "verdict")
+
+
 def for_people(result: DiscernResult) -> DiscernResult:
-    """The result with a short table, of the checks that apply, and with long messages cut."""
+    """The result with a short table, of the checks that apply, and with long messages cut.
+
+    What matters most stands last, where a terminal shows it: what was called, the revisions, the verdict.
+    """
     if result.data is None:
         return result
-    data = dict(result.data)
+    data = dict(sorted(result.data.items(), key=lambda item: _LAST.index(item[0]) if item[0] in _LAST else -1))
     data["revisions"] = ", ".join(data["revisions"])
     data["checks"] = [
         {key: check[key] for key in ("check", "outcome", "seen")}
