@@ -30,19 +30,17 @@ def stands_alone(root: Place, library: Library) -> bool:
             if not isinstance(place.value, dict | bool):
                 return False
             if isinstance(place.value, dict):
-                if (
-                    place.dialect is not DRAFT_2020_12
-                    or not _needs_nothing(place)
-                    or not _refers_inward(place, library)
-                ):
+                if not _needs_nothing(place) or not _refers_inward(place, library):
                     return False
                 pending += [schema for _, schema in place.schemas()]
     return not document.faults
 
 
 def _needs_nothing(place: Place) -> bool:
+    """Whether the schema object at that place is well-formed and says what it says as 2020-12 does."""
     shapes = place.dialect.shapes
-    if place.value.get("$schema", DRAFT_2020_12.uri) not in (DRAFT_2020_12.uri, f"{DRAFT_2020_12.uri}#"):
+    declared = place.value.get("$schema", DRAFT_2020_12.uri)
+    if place.dialect is not DRAFT_2020_12 or declared not in (DRAFT_2020_12.uri, f"{DRAFT_2020_12.uri}#"):
         return False
     for keyword, value in place.value.items():
         wanted = misshape(shapes[keyword], value) if keyword in shapes else complaint(keyword, value)

@@ -4,84 +4,43 @@ A *node* is one schema of the result: the root, or a definition. Each reference 
 its target. The work is a list of jobs, one for each schema object: a job reads one object, leaves empty objects
 where its subschemas go, and adds a job for each of them. Nothing recurses.
 
-Dynamic references are resolved here as well. What ``$dynamicRef`` and ``$recursiveRef`` mean depends on the
-resources that evaluation has come through (2020-12 Core, 8.2.3.2), of which only the outermost that has the anchor
-counts. The *scope* of a job is exactly that: for each dynamic anchor, the outermost place that has it. A place that
-is reached with two scopes becomes two nodes, so that every reference of the result is a plain one.
+A place that is reached with two scopes (see `scope`) becomes two nodes, and so does one of which different things
+travel. Every reference of the result is a plain one.
 """
 
 from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from discern_server.result import Diagnostic, Severity
 from discern_server.schema.bounds import BoundExceededError, Bounds, Budget
 from discern_server.schema.dialects import DRAFT_2020_12, IN_PLACE, Habit, Shape
-from discern_server.schema.documents import Library, Place, Resource
+from discern_server.schema.documents import Library, Place
 from discern_server.schema.errors import UnresolvableError
 from discern_server.schema.frozen import thaw
 from discern_server.schema.json_value import is_json, json_faults
 from discern_server.schema.names import Names, name_for
+from discern_server.schema.nodes import Node, Schema
 from discern_server.schema.pointer import extend
 from discern_server.schema.projection import NOT_PROJECTED, Direction, Projection, without
-from discern_server.schema.references import split
 from discern_server.schema.rewrite import IGNORED_PREFIX, is_ignored, rewrite, survives_beside_ref, with_conjuncts
+from discern_server.schema.scope import NO_SCOPE, Scope, enter, redirected
 from discern_server.schema.values import complaint, misshape
+from discern_server.schema.words import show
 
-Schema = dict[str, Any] | bool
 Report = Callable[[Diagnostic], None]
 
-_Scope = tuple[tuple[str, Place], ...]
-"""By dynamic anchor, in order of their names: the outermost place that has it."""
 _Hidden = frozenset[str] | None
 """The properties that do not travel; None where nothing is to be left out."""
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _IDENTIFIERS: Final = frozenset({"$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"})
 _DEFINITIONS: Final = frozenset({"$defs", "definitions"})
-
-
-@dataclass(eq=False, slots=True)
-class Node:
-    """One schema of the result.
-
-    Attributes:
-        name: Its key under ``$defs``; None for a root.
-        schema: It, in 2020-12.
-        uses: The nodes that it refers to, in order of first use, each with the place of that reference.
-        in_place: Those of them that look at the same instance as it does.
-        faults: What is wrong with it.
-        subschemas: How many schemas it holds.
-        bytes: Its size, roughly.
-    """
-
-    name: str | None
-    schema: Schema = field(default_factory=dict)
-    uses: dict[Node, str] = field(default_factory=dict)
-    in_place: dict[Node, str] = field(default_factory=dict)
-    faults: list[Diagnostic] = field(default_factory=list)
-    subschemas: int = 0
-    bytes: int = 0
-
-    @property
-    def reference(self) -> str:
-        """What a ``$ref`` to it says."""
-        return "#" if self.name is None else f"#/$defs/{self.name}"
-
-    def closure(self) -> Iterator[Node]:
-        """It and every node that it refers to, each once, in order of first use."""
-        seen = {self: None}
-        pending = deque([self])
-        while pending:
-            node = pending.popleft()
-            yield node
-            fresh = [used for used in node.uses if used not in seen]
-            seen.update(dict.fromkeys(fresh))
-            pending += fresh
+_FRAME: Final = _DEFINITIONS | {"$schema"}
 
 
 @dataclass(eq=False, slots=True)
@@ -91,7 +50,7 @@ class _Job:
     place: Place
     target: dict[str, Any]
     node: Node
-    scope: _Scope
+    scope: Scope
     hidden: _Hidden
     depth: int
     in_place: bool
@@ -114,7 +73,7 @@ class Converter:
         self._unprojected: _Hidden = None if direction is None else frozenset()
         self._names = Names()
         self._reserved: dict[Place, str] = {}
-        self._nodes: dict[tuple[Place, _Scope, _Hidden], Node] = {}
+        self._nodes: dict[tuple[Place, Scope, _Hidden], Node] = {}
         self._jobs: deque[_Job] = deque()
         self._budget = Budget(bounds)
         self._hideable: list[dict[str, Any]] = []
@@ -129,15 +88,15 @@ class Converter:
     def root(self, place: Place) -> Node:
         """The node of the schema at that place, which the schemas that it uses refer to as ``#``."""
         node = Node(None)
-        scope = _enter((), place.resource)
+        scope = enter(NO_SCOPE, place.resource)
         self._nodes[place, scope, self._unprojected] = node
         return self._convert(node, place, scope)
 
     def fragment(self, place: Place) -> Node:
         """The node of the schema at that place; the schemas that it uses do not refer to it."""
-        return self._convert(Node(None), place, _enter((), place.resource))
+        return self._convert(Node(None), place, enter(NO_SCOPE, place.resource))
 
-    def _convert(self, node: Node, place: Place, scope: _Scope) -> Node:
+    def _convert(self, node: Node, place: Place, scope: Scope) -> Node:
         self._start(node, place, scope, self._unprojected)
         self._budget = Budget(self._bounds)
         while self._jobs:
@@ -157,7 +116,7 @@ class Converter:
             self._hideable.clear()
         return node
 
-    def _start(self, node: Node, place: Place, scope: _Scope, hidden: _Hidden) -> None:
+    def _start(self, node: Node, place: Place, scope: Scope, hidden: _Hidden) -> None:
         if isinstance(place.value, bool):
             node.schema = place.value
         else:
@@ -170,7 +129,7 @@ class Converter:
         place = job.place
         self._budget.subschema(place.path, job.depth)
         if not isinstance(place.value, dict):
-            job.fault("schema.type", f"A schema has to be an object or a boolean, not {_kind(place.value)}.")
+            job.fault("schema.type", f"A schema has to be an object or a boolean, not {show(place.value)}.")
             return
         if place.pointer in place.document.faults:
             job.node.faults.append(place.document.faults[place.pointer])
@@ -180,7 +139,7 @@ class Converter:
         conjuncts: list[dict[str, Any]] = []
         for keyword, value in source.items():
             if not isinstance(keyword, str):
-                job.fault("json.type", f"An object's keys are strings, not {_kind(keyword)}.")
+                job.fault("json.type", f"An object's keys are strings, not {type(keyword).__name__}.")
                 continue
             if alone and not survives_beside_ref(keyword):
                 self._warn(job, keyword, "beside $ref means nothing")
@@ -209,18 +168,9 @@ class Converter:
     def _members(self, job: _Job, keyword: str, value: Any) -> dict[str, Any]:
         """What becomes of one keyword, with keywords still in the words of its dialect."""
         dialect = job.place.dialect
-        at_root = job.node.name is None and job.depth == 1
         self._budget.write(len(keyword) + 4, job.place.path)
-        if keyword == "$schema":
-            self._complain(job, keyword, complaint(keyword, value), value)
-            return {keyword: DRAFT_2020_12.uri} if at_root else {}
-        if keyword in _DEFINITIONS:
-            self._complain(job, keyword, misshape(Shape.NAMED, value), value)
-            return {"$defs": {}} if at_root and "$defs" not in job.target else {}
-        if keyword in _IDENTIFIERS and keyword in dialect.keywords:
-            if dialect.keywords >= {"$dynamicAnchor"}:
-                self._complain(job, keyword, complaint(keyword, value), value)
-            return {}
+        if keyword in _FRAME or (keyword in _IDENTIFIERS and keyword in dialect.keywords):
+            return self._frame(job, keyword, value)
         if keyword in _REFERENCES and keyword in dialect.keywords:
             reference = self._refer(job, keyword, value)
             return {"$ref": reference} if reference else {}
@@ -235,6 +185,21 @@ class Converter:
             return {keyword: copy}
         self._warn(job, keyword, "means nothing here")
         return {IGNORED_PREFIX + keyword: copy}
+
+    def _frame(self, job: _Job, keyword: str, value: Any) -> dict[str, Any]:
+        """What becomes of a keyword that says nothing of instances: the root keeps two of them, in their order."""
+        dialect = job.place.dialect
+        if keyword in _DEFINITIONS:
+            wanted = misshape(Shape.NAMED, value)
+        else:  # older dialects have other rules for identifiers, and lose them here
+            wanted = complaint(keyword, value) if keyword == "$schema" or "$dynamicAnchor" in dialect.keywords else None
+        self._complain(job, keyword, wanted, value)
+        if job.node.name is not None or job.depth > 1:
+            return {}
+        if keyword == "$schema":
+            return {keyword: DRAFT_2020_12.uri}
+        first = next((word for word in job.place.value if word in _DEFINITIONS), None)
+        return {"$defs": {}} if keyword == first else {}
 
     def _schemas_in(self, job: _Job, keyword: str, value: Any) -> Any:
         """What becomes of the value of a keyword that holds schemas, in the shape that it has to have."""
@@ -262,16 +227,15 @@ class Converter:
         hidden = job.hidden
         if hidden is not None:
             hidden = None if keyword in NOT_PROJECTED else hidden if in_place else frozenset()
-        scope = job.scope if place.resource is job.place.resource else _enter(job.scope, place.resource)
+        scope = job.scope if place.resource is job.place.resource else enter(job.scope, place.resource)
         depth = job.depth + 1 + len(tokens)
         self._jobs.append(_Job(place, target, job.node, scope, hidden, depth, job.in_place and in_place))
         return target
 
     def _copy(self, job: _Job, value: Any, *tokens: str) -> Any:
         if not is_json(value):
-            for fault in json_faults(value):
-                path = extend(job.place.path, *tokens) + fault.path
-                job.node.faults.append(Diagnostic(rule=fault.rule, message=fault.message, path=path))
+            path = extend(job.place.path, *tokens)
+            job.node.faults += [replace(fault.diagnostic(), path=path + fault.path) for fault in json_faults(value)]
             return None
         self._budget.write(len(value) if isinstance(value, str) else len(json.dumps(value)), job.place.path)
         return thaw(value)
@@ -283,7 +247,7 @@ class Converter:
     def _complain(self, job: _Job, keyword: str, wanted: str | None, value: Any) -> None:
         if wanted is not None:
             at = (keyword,) if keyword in job.place.value else ()
-            job.fault("schema.keyword", f"{keyword} has to be {wanted}, not {_shown(value)}.", *at)
+            job.fault("schema.keyword", f"{keyword} has to be {wanted}, not {show(value)}.", *at)
 
     def _note_evaluation(self, job: _Job) -> None:
         if "unevaluatedItems" in job.target:
@@ -316,21 +280,23 @@ class Converter:
             job.fault("schema.reference", f"The reference {reference!r} {nowhere.reason}.", keyword, fix=nowhere.fix)
             return None
         if not isinstance(target.value, dict | bool):
-            job.fault("schema.reference", f"The reference {reference!r} leads to {_kind(target.value)}.", keyword)
+            job.fault("schema.reference", f"The reference {reference!r} leads to {show(target.value)}.", keyword)
             return None
-        target = _redirected(keyword, reference, target, job.scope)
-        hidden = job.hidden
-        if hidden is not None and self._projection is not None:
-            hidden &= self._projection.cluster(target).mentioned
-        node = self._define(target, _enter(job.scope, target.resource), hidden)
+        target = redirected(keyword, reference, target, job.scope)
+        node = self._define(target, enter(job.scope, target.resource), self._hidden_in(target, job))
         path = extend(job.place.path, keyword)
-        job.node.uses.setdefault(node, path)
-        if job.in_place:
-            job.node.in_place.setdefault(node, path)
+        job.node.refer(node, path, in_place=job.in_place)
         self._budget.write(len(node.reference), path)
         return node.reference
 
-    def _define(self, place: Place, scope: _Scope, hidden: _Hidden) -> Node:
+    def _hidden_in(self, target: Place, job: _Job) -> _Hidden:
+        """What is to be left out of `target` because of where it is referred to, beyond what it leaves out itself."""
+        if job.hidden is None or self._projection is None:
+            return None
+        cluster = self._projection.cluster(target)
+        return job.hidden & cluster.mentioned - cluster.hidden
+
+    def _define(self, place: Place, scope: Scope, hidden: _Hidden) -> Node:
         key = place, scope, hidden
         node = self._nodes.get(key)
         if node is None:
@@ -342,40 +308,12 @@ class Converter:
         return node
 
 
-def _enter(scope: _Scope, resource: Resource) -> _Scope:
-    """`scope` once evaluation has come into `resource`: the outermost place of an anchor is the one that stays."""
-    known = {name for name, _ in scope}
-    new = [(name, place) for name, place in resource.dynamic.items() if name not in known]
-    return tuple(sorted((*scope, *new), key=lambda entry: entry[0])) if new else scope
-
-
-def _redirected(keyword: str, reference: str, target: Place, scope: _Scope) -> Place:
-    """Where a dynamic reference that first leads to `target` leads in the end (2020-12 Core, 8.2.3.2)."""
-    anchor = "" if keyword == "$recursiveRef" else split(reference)[1]
-    if keyword == "$ref" or (keyword == "$dynamicRef" and not anchor):
-        return target
-    if target.resource.dynamic.get(anchor) != target:
-        return target
-    return next((place for name, place in scope if name == anchor), target)
-
-
 def _hide_contains(schema: dict[str, Any]) -> None:
     """Keep what ``contains`` asserts, but not what it evaluates: 2019-09 Core 9.3.1.3 has it evaluate nothing."""
     hidden = {word: schema.pop(word) for word in ("contains", "minContains", "maxContains") if word in schema}
     with_conjuncts(schema, [{"not": {"not": hidden}}])
 
 
-def _identity(place: Place, scope: _Scope, hidden: _Hidden) -> str:
+def _identity(place: Place, scope: Scope, hidden: _Hidden) -> str:
     anchors = [f"{name}={outermost.path}" for name, outermost in scope]
     return " ".join([place.path, *anchors, *sorted(hidden or ())])
-
-
-def _kind(value: Any) -> str:
-    """What a value is, in the words of JSON."""
-    kinds = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
-    return kinds.get(type(value), "a number" if isinstance(value, int | float) else f"a {type(value).__name__}")
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False) if is_json(value) else _kind(value)
-    return text if len(text) <= 60 else text[:59] + "…"

@@ -256,7 +256,8 @@ TELLING: Final = DRAFT_2020_12.keywords - _MEANINGLESS
 
 def find_dialect(name_or_uri: str) -> Dialect | None:
     """The dialect of that name or ``$schema`` URI; an empty fragment and http for https make no difference."""
-    return _BY_NAME.get(name_or_uri) or _BY_URI.get(_comparable(name_or_uri))
+    name = name_or_uri.replace("draft-20", "20", 1)  # 2020-12 is called draft-2020-12 as well
+    return _BY_NAME.get(name) or _BY_URI.get(_comparable(name_or_uri))
 
 
 def _comparable(uri: str) -> str:

@@ -41,13 +41,14 @@ from typing import Any
 from discern_server.result import Diagnostic
 from discern_server.schema.alone import loops, loops_in, stands_alone
 from discern_server.schema.bounds import DEFAULT_BOUNDS, BoundExceededError, Bounds, Budget
-from discern_server.schema.convert import Converter, Node, Report, Schema
+from discern_server.schema.convert import Converter, Report
 from discern_server.schema.dialects import DRAFT_2020_12, Dialect
 from discern_server.schema.documents import Library, Place, refuse
 from discern_server.schema.errors import SchemaError, UnresolvableError
 from discern_server.schema.frozen import thaw
 from discern_server.schema.json_value import is_json, json_faults
 from discern_server.schema.metaschemas import Resolve
+from discern_server.schema.nodes import Node, Schema
 from discern_server.schema.pointer import extend, parse
 from discern_server.schema.projection import Direction
 

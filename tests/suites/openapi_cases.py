@@ -48,10 +48,7 @@ def _schema_failures(case: Case) -> Iterator[str]:
         raise UnresolvableError("is not among the case's files")
 
     try:
-        dialect = case["spec_version"].removeprefix(_SCHEMA).removeprefix("draft-20")
-        dialect = (
-            f"20{dialect}" if dialect[0].isdigit() and "-" in dialect else f"draft-{dialect.removeprefix('draft-')}"
-        )
+        dialect = case["spec_version"].removeprefix(_SCHEMA)
         schemas = Schemas(schema=normalize(case["document"], dialect=dialect, resolve=resolve))
     except DiscernError as error:
         if case["expect"].get("load") is None:

@@ -291,6 +291,12 @@ def test_a_schema_inside_an_unknown_keyword_may_be_referred_to_and_has_identifie
     assert result["$defs"] == {"unknown": {"items": {"$ref": "#/$defs/t"}}, "t": {}}
 
 
+def test_a_reference_inside_an_unknown_keyword_counts_where_a_reference_leads_there():
+    schema = {"unknown": {"not": {"$ref": "#/nowhere"}}, "items": {"$ref": "#/unknown/not"}}
+    assert normalize({"unknown": schema["unknown"]}) == {"unknown": schema["unknown"]}
+    assert refused(schema) == [("schema.reference", "/unknown/not/$ref")]
+
+
 @pytest.mark.parametrize("reference", ["http://[1/", "#/%ZZ", "#/$defs/a/b", "#/$defs/0", "#/enum/07", "%"])
 def test_a_reference_that_makes_no_sense_is_a_finding(reference):
     schema = {"$defs": {"a": True}, "enum": [1, 2], "not": {"$ref": reference}}
@@ -457,6 +463,41 @@ def test_output_leaves_out_what_is_write_only():
     bundle = normalizer.bundle("output")
     bundle.add(normalizer.root.at("components", "schemas", "Base"))
     assert bundle.definitions()["Base"]["required"] == ["id"]  # type: ignore[index]
+
+
+def test_a_schema_that_refers_to_itself_is_projected_once():
+    schema = {"properties": {"id": {"readOnly": True}, "kids": {"items": {"$ref": "#"}}}, "required": ["id"]}
+    assert normalize(schema, direction="input") == {"properties": {"kids": {"items": {"$ref": "#"}}}}
+
+
+def test_a_component_becomes_two_where_a_neighbour_hides_what_it_requires():
+    schema = {
+        "properties": {
+            "whole": {"$ref": "#/$defs/base"},
+            "part": {"allOf": [{"$ref": "#/$defs/base"}, {"properties": {"id": {"readOnly": True}}}]},
+        },
+        "$defs": {"base": {"required": ["id", "name"]}},
+    }
+    result = normalize(schema, direction="input")
+    first, second = result["$defs"].values()
+    assert (first, second) == ({"required": ["id", "name"]}, {"required": ["name"]})
+    assert result["properties"]["whole"] == {"$ref": "#/$defs/base"}
+
+
+def test_a_schema_without_marks_is_left_as_it_is_in_either_direction():
+    schema = {"$id": "http://example.com/x", "properties": {"a": {}}, "$defs": {"unused": {}}}
+    assert normalize(schema, direction="input") == normalize(schema, direction="output") == schema
+
+
+def test_two_kinds_of_definitions_become_one():
+    schema = {
+        "definitions": {"a": {}},
+        "$defs": {"a": {"not": {}}},
+        "items": [{"$ref": "#/definitions/a"}, {"$ref": "#/$defs/a"}],
+    }
+    result = normalize(schema, dialect="2019-09")
+    assert list(result) == ["$defs", "prefixItems"]
+    assert sorted(map(str, result["$defs"].values())) == ["{'not': {}}", "{}"]
 
 
 def test_a_requirement_in_a_condition_is_left_alone():
