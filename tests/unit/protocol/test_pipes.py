@@ -191,3 +191,15 @@ async def test_a_reader_that_goes_away_releases_whoever_waits_to_write(pipe):
         with anyio.fail_after(10):
             os.close(read_end)
             await writer.write("next\n")
+
+
+@pytest.mark.parametrize("sizes", [(70_000,), (1, 4095, 4096, 70_000), (1 << 20, 1)])
+async def test_a_pipe_that_nobody_reads_from_never_blocks_the_loop(pipe, sizes):
+    """Whatever lies in it already, and however much is to be written."""
+    _, write_end = pipe
+    writer = LineWriter(write_end, on_broken=lambda: None)
+    for size in sizes:
+        with anyio.move_on_after(0.01) as scope:
+            await writer.write("x" * size)
+    assert scope.cancelled_caught
+    writer.close()
