@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import time
 import tracemalloc
+import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +32,8 @@ from tests.suites.openapi_requests import Sent
 Case = Mapping[str, Any]
 
 _CHUNK = 64 * 1024
+_GZIP = 31
+"""``wbits`` for the gzip format."""
 
 
 # --- reading ----------------------------------------------------------------------------------------
@@ -167,13 +169,15 @@ class _Content(httpx2.AsyncByteStream):
         self._answer = answer
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        if self._answer.get("encoding") == "gzip":
-            data = gzip.compress(b"".join(_chunks(self._answer)))
-            for start in range(0, len(data), _CHUNK):
-                yield data[start : start + _CHUNK]
+        if self._answer.get("encoding") != "gzip":
+            for chunk in _chunks(self._answer):
+                yield chunk
             return
+        compressor = zlib.compressobj(wbits=_GZIP)
         for chunk in _chunks(self._answer):
-            yield chunk
+            if compressed := compressor.compress(chunk):
+                yield compressed
+        yield compressor.flush()
 
 
 def _chunks(answer: Mapping[str, Any]) -> Iterator[bytes]:
