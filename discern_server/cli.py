@@ -189,6 +189,8 @@ def _command_runner(command: Command) -> Callable[[argparse.Namespace], int]:
             console.log_to_stderr(_known(level, console.LOG_LEVELS, _LOG_VARIABLE))
         answer = console.claim_stdout()
         form = "json" if "json" in arguments else arguments.format or "text"
+        if progress := command.progress(arguments):
+            console.tell_progress(progress)
         try:
             result = command.core(arguments, _root(arguments, finds=command.finds_project))
         except UsageError as error:

@@ -46,6 +46,7 @@ class Command:
         takes_command: Whether what follows ``--`` is a command for it to run.
         text: Shortens an answer for people.
         formats: Renders an answer in forms beyond text and JSON, by the name that ``--format`` takes.
+        progress: What a person at a terminal is told before it begins; empty where it does not take long.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Command:
     takes_command: bool = False
     text: Callable[[DiscernResult], DiscernResult] = lambda result: result
     formats: Mapping[str, Callable[[DiscernResult], str]] = field(default_factory=dict)
+    progress: Callable[[Namespace], str] = lambda _arguments: ""
 
 
 # --- the arguments -----------------------------------------------------------------------------------
@@ -269,7 +271,14 @@ def _help(arguments: Namespace, _root: Path) -> DiscernResult:
 
 
 COMMANDS: Final = (
-    Command(name="init", summary="write discern.toml", core=_init, arguments=_init_arguments, finds_project=False),
+    Command(
+        name="init",
+        summary="write discern.toml",
+        core=_init,
+        arguments=_init_arguments,
+        finds_project=False,
+        progress=lambda arguments: f"reading {arguments.openapi} ..." if arguments.openapi else "",
+    ),
     Command(name="status", summary="show where the project stands", core=_status),
     Command(name="map", summary="list the tools, or show one definition whole", core=_map, arguments=_map_arguments),
     Command(
@@ -294,6 +303,7 @@ COMMANDS: Final = (
         core=_call,
         arguments=_call_arguments,
         text=_call_text,
+        progress=lambda arguments: "" if arguments.dry_run else f"starting the server to call {arguments.name} ...",
     ),
     Command(name="doctor", summary="check the installation", core=_doctor),
     Command(name="help", summary="show the guide", core=_help, arguments=_help_arguments),

@@ -71,6 +71,12 @@ def wants_color(stream: int) -> bool:
     return os.isatty(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def tell_progress(text: str) -> None:
+    """Say what takes a while, to a person at a terminal: a line on standard error, and none where it is no terminal."""
+    if os.isatty(STDERR):
+        write_text(text, STDERR)
+
+
 def log_to_stderr(level: str) -> None:
     """Log what this package has to say from `level` on, and from others what is at least a warning."""
     import logging

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discern_server.project import FILE_NAME, OpenApiSource, Project, ProjectError
-from discern_server.result import Diagnostic, DiscernError, DiscernResult, Severity, Step, failure
+from discern_server.result import DiscernError, DiscernResult, Step, failure
 from discern_server.sources.openapi.description import Api, Operation
 from discern_server.sources.openapi.documents import DocumentError
 from discern_server.sources.openapi.source import Loaded, document_fault, load
@@ -110,20 +110,9 @@ def _answer(
 
 
 def _with_findings(result: DiscernResult, loaded: Loaded, data: InitOpenApiData) -> DiscernResult:
-    missing = () if data.base_url is not None or not data.operations else (_no_server(),)
     variables = [variable for needed in data.credentials for variable in needed.variables]
     hints = (f"set {', '.join(variables)} where the server is started",) if variables else ()
-    return replace(result, diagnostics=(*missing, *loaded.findings), hints=(*hints, *result.hints))
-
-
-def _no_server() -> Diagnostic:
-    return Diagnostic(
-        rule="openapi.server",
-        message="the description does not say where the API is",
-        severity=Severity.WARNING,
-        path=FILE_NAME,
-        fix='set base_url = "https://..." for the source',
-    )
+    return replace(result, diagnostics=loaded.findings, hints=(*hints, *result.hints))
 
 
 # --- what the description holds -----------------------------------------------------------------------

@@ -185,3 +185,17 @@ def test_drift_between_the_description_and_the_files_is_found(served: Served):
         assert [finding["path"] for finding in checked["diagnostics"]] == ["schemas/listPets.json"]
     finally:
         document.write_text(before, encoding="utf-8")
+
+
+def test_a_person_at_a_terminal_is_told_what_takes_a_while(tmp_path: Path):
+    """And nobody else: an answer in JSON, read by a program, has a clean standard error beside it."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    command = [*DISCERN, "init", "--openapi", "none.json", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, timeout=60, check=False)
+    os.close(theirs)
+    assert os.read(ours, 4096).startswith(b"reading none.json ...")
+    os.close(ours)
+    assert json.loads(done.stdout)["error"] == "invalid_sources"
+    quiet = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    assert quiet.stderr == b""

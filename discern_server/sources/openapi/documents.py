@@ -24,6 +24,7 @@ from discern_server.result import Diagnostic, Severity
 MAX_BYTES: Final = 64 * 1024 * 1024
 """The largest document that is read."""
 _BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]+")
+_SAID: Final = ("summary", "description")
 _MAX_CHAIN: Final = 64
 """How many references may follow one another."""
 
@@ -173,6 +174,8 @@ class Documents:
         """`root_uri` names the document that the user gave; `base_uri`, where it differs, is where it was published."""
         self.root_uri = root_uri
         self.warnings: list[Diagnostic] = []
+        self.references_describe = False
+        """Whether ``summary`` and ``description`` beside a ``$ref`` stand for the target's (3.1, Reference Object)."""
         self._opener = opener
         self._base = base_uri or root_uri
         self._loaded: dict[str, Any] = {}
@@ -184,12 +187,16 @@ class Documents:
         return self._base
 
     def root(self) -> Place:
-        """The root document.
+        """The root document, which references may also name by its ``$self`` (OpenAPI 3.2).
 
         Raises:
             DocumentError: It cannot be read.
         """
-        return Place(self.load(self.root_uri), self.root_uri)
+        value = self.load(self.root_uri)
+        own = value.get("$self") if isinstance(value, Mapping) else None
+        if isinstance(own, str):
+            self._loaded.setdefault(urldefrag(urljoin(self.root_uri, own)).url, value)
+        return Place(value, self.root_uri)
 
     def load(self, uri: str) -> Any:
         """The document at an absolute URI.
@@ -289,10 +296,13 @@ class Documents:
             DescriptionError: A reference leads nowhere, or back to itself.
         """
         start = place
+        said: dict[str, Any] = {}
         for _ in range(_MAX_CHAIN):
             reference = place.value.get("$ref") if isinstance(place.value, Mapping) else None
             if not isinstance(reference, str):
-                return place
+                return Place({**place.value, **said}, place.uri, place.pointer) if said else place
+            if self.references_describe:
+                said = {**{key: place.value[key] for key in _SAID if key in place.value}, **said}
             place = self.resolve(reference, place)
         raise DescriptionError(start, "the reference leads back to itself", rule="openapi.reference")
 

@@ -33,6 +33,7 @@ def _reader(documents: Documents, root: Place, choice: ServerChoice) -> Reader:
         return Swagger2Reader(documents, root, swagger, choice)
     found = _VERSION.fullmatch(openapi or "")
     if openapi is not None and found is not None and int(found[1]) <= _NEWEST_MINOR:
+        documents.references_describe = int(found[1]) > 0
         return OpenApi3Reader(documents, root, openapi, choice)
     if swagger is None and openapi is None:
         raise DescriptionError(

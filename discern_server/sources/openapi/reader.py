@@ -201,7 +201,7 @@ class Reader:
         try:
             return self.server(item, operation)
         except DescriptionError as fault:
-            self.note(fault.place, f"{fault.reason}; set base_url to call it", rule="openapi.server", fix=fault.fix)
+            self.note(fault.place, fault.reason, rule="openapi.server", fix=fault.fix)
             return None
 
     # --- parameters -----------------------------------------------------------------------------

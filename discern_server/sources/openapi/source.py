@@ -155,7 +155,14 @@ def load(config: OpenApiSource, root: Path) -> Loaded:
         declare_output=config.calls.invalid_output == "error",
     )
     toolset = maker.make([operation for operation in api.operations if operation in selection])
-    return Loaded(api, toolset, (*_refused(api, toolset), *api.findings, *toolset.findings, *_unused(selection, api)))
+    findings = (
+        *_refused(api, toolset),
+        *api.findings,
+        *toolset.findings,
+        *_unused(selection, api),
+        *_unserved(toolset),
+    )
+    return Loaded(api, toolset, findings)
 
 
 def _open(config: OpenApiSource, root: Path) -> tuple[Documents, ServerChoice]:
@@ -199,6 +206,16 @@ def _unused(selection: Selection, api: Api) -> list[Diagnostic]:
         )
         for pattern in selection.unused(api.operations)
     ]
+
+
+def _unserved(toolset: Toolset) -> list[Diagnostic]:
+    """That nobody says where the API is, once for all tools."""
+    lost = [tool.definition.name for tool in toolset.tools if tool.binding.server is None]
+    if not lost:
+        return []
+    message = f"the description does not say where the API of {lost[0]} is" + (" and others" if lost[1:] else "")
+    fix = 'set base_url = "https://..." for the source'
+    return [Diagnostic(rule="openapi.server", severity=Severity.WARNING, message=message, path="discern.toml", fix=fix)]
 
 
 def _misconfigured(message: str, fix: str | None) -> Diagnostic:

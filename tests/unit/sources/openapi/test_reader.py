@@ -242,3 +242,28 @@ def test_swagger_2_schemes_are_said_in_the_words_of_openapi_3():
     assert [(flow.kind, flow.token_url) for flow in found["app"].flows] == [
         ("clientCredentials", "https://a.example/token")
     ]
+
+
+# --- references -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("version", "said"), [("3.0.3", "the component's"), ("3.1.0", "the reference's")])
+def test_a_description_beside_a_reference_counts_from_3_1_on(version: str, said: str):
+    """OpenAPI 3.1.1, Reference Object: ``description`` overrides; 3.0.4: siblings are ignored."""
+    reference = {"$ref": "#/components/parameters/P", "description": "the reference's"}
+    component = {"name": "p", "in": "query", "schema": {}, "description": "the component's"}
+    document = describe({"/x": {"get": {**OK, "parameters": [reference]}}}, version=version)
+    document["components"] = {"parameters": {"P": component}}
+    (operation,) = api_of(document).operations
+    assert operation.parameters[0].description == said
+
+
+def test_a_document_may_refer_to_itself_by_its_own_name():
+    """OpenAPI 3.2, OpenAPI Object, ``$self``."""
+    document = describe(
+        {"/x": {"get": {**OK, "parameters": [{"$ref": "https://api.example/o#/components/parameters/P"}]}}},
+        version="3.2.0",
+    )
+    document |= {"$self": "https://api.example/o", "components": {"parameters": {"P": {"name": "p", "in": "query"}}}}
+    (operation,) = api_of(document).operations
+    assert [found.name for found in operation.parameters] == ["p"]

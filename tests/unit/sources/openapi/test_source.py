@@ -40,13 +40,21 @@ def test_chosen_operations_are_tools_each_with_a_handler(tmp_path: Path):
 
 
 def test_an_operation_that_is_refused_is_a_finding_with_its_place(tmp_path: Path):
-    write(tmp_path, describe(PATHS))
+    write(tmp_path, describe(PATHS, servers=[{"url": "https://api.example.com"}]))
     source = open_source(OpenApiSource(document="openapi.json", exclude=("tag:no",)), tmp_path)
     assert len(source.definitions()) == 3
     assert [(found.rule, found.path) for found in source.findings()] == [
         ("openapi.refused", "openapi.json#/paths/~1bad/get/parameters/0"),
         ("openapi.selection", "discern.toml"),
     ]
+
+
+def test_a_server_that_nobody_names_is_a_finding_unless_the_user_does(tmp_path: Path):
+    write(tmp_path, describe({"/pets": PATHS["/pets"]}, servers=[{"url": "/v1"}]))
+    source = open_source(OpenApiSource(document="openapi.json"), tmp_path)
+    assert [found.rule for found in source.findings()] == ["openapi.server"]
+    told = open_source(OpenApiSource(document="openapi.json", base_url="https://a.example"), tmp_path)
+    assert told.findings() == ()
 
 
 def test_a_prefix_goes_before_every_name(tmp_path: Path):
