@@ -94,7 +94,8 @@ def _sentence(failure: Failure) -> _Sentence:
 
 def _type(failure: Failure) -> _Sentence:
     wanted = [failure.value] if isinstance(failure.value, str) else list(failure.value)
-    return f"expected {any_of(wanted)}, got {show(failure.instance)}", _other_type(failure.instance, wanted)
+    mend = _other_type(failure.instance, wanted) or f"give {any_of(wanted)}"
+    return f"expected {any_of(wanted)}, got {show(failure.instance)}", mend
 
 
 def _other_type(instance: Any, wanted: list[str]) -> str | None:

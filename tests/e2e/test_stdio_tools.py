@@ -56,7 +56,7 @@ def test_arguments_that_break_the_definition_name_the_place_the_rule_and_the_men
     diagnostics = {finding["rule"]: finding for finding in result["structuredContent"]["diagnostics"]}
     assert diagnostics["type"]["path"] == "/text"
     assert "extra" in diagnostics["additionalProperties"]["message"]
-    assert diagnostics["additionalProperties"]["fix"]
+    assert all(finding["fix"] for finding in diagnostics.values())
     assert "/text" in result["content"][0]["text"]
 
 

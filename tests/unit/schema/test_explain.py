@@ -26,7 +26,7 @@ CASES: dict[str, tuple[Any, Any, list[Finding]]] = {
         None,
         [("type", "", "expected a string or an integer, got null", "leave it out, or give a value")],
     ),
-    "another type": ({"type": "string"}, True, [("type", "", "expected a string, got true", None)]),
+    "another type": ({"type": "string"}, True, [("type", "", "expected a string, got true", "give a string")]),
     "required": (
         {"required": ["a"], "properties": {"a": {"type": "string", "description": "Who."}}},
         {},
@@ -230,7 +230,7 @@ def test_a_limit_is_kept_and_the_order_is_that_of_the_value():
 )
 def test_text_that_is_no_json_for_a_number_is_told_as_any_other(text):
     (found,) = compile_validator({"type": "integer"}).diagnose(text)
-    assert found.fix is None
+    assert found.fix == "give an integer"
 
 
 def test_a_part_with_an_identifier_of_its_own_is_explained_too():

@@ -86,7 +86,7 @@ def test_what_is_wrong_with_a_large_value_itself_is_told_beside_what_is_wrong_in
         ("additionalProperties", "/rws", "/additionalProperties", 'did you mean "rows"?'),
         ("required", "", "/required", 'add "id" (a string; Whose.)'),
         ("maxItems", "/rows", "/properties/rows/maxItems", "give at most 5"),
-        ("type", f"/rows/{MANY}", "/properties/rows/items/type", None),
+        ("type", f"/rows/{MANY}", "/properties/rows/items/type", "give an integer"),
     ]
 
 
