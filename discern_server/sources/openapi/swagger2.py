@@ -9,6 +9,7 @@ from discern_server.sources.openapi.description import Body, Content, Encoding, 
 from discern_server.sources.openapi.documents import DescriptionError, Place
 from discern_server.sources.openapi.reader import METHODS, PathItem, Reader
 from discern_server.upstream.binding import Location, Server, Style
+from discern_server.upstream.media import is_json
 
 _LOCATIONS: Final[Mapping[str, Location]] = {"path": "path", "query": "query", "header": "header"}
 _COLLECTIONS: Final[Mapping[str, tuple[Style, bool]]] = {
@@ -133,7 +134,7 @@ class Swagger2Reader(Reader):
             return Response(status=status)
         types = self._media_types("produces", operation) or ["application/json"]
         if isinstance(schema.value, Mapping) and schema.value.get("type") == "file":
-            binary = [name for name in types if not _is_json(name)] or ["application/octet-stream"]
+            binary = [name for name in types if not is_json(name)] or ["application/octet-stream"]
             return Response(status=status, contents=tuple(Content(media_type=name) for name in binary))
         return Response(status=status, contents=tuple(Content(media_type=name, schema=schema) for name in types))
 
@@ -173,8 +174,3 @@ def _property(place: Place) -> dict[str, Any]:
     if (description := place.text("description")) is not None:
         schema["description"] = description
     return schema
-
-
-def _is_json(media_type: str) -> bool:
-    essence = media_type.partition(";")[0].strip().lower()
-    return essence == "application/json" or essence.endswith("+json")
