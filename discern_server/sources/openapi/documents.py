@@ -107,8 +107,11 @@ class Place:
             return self[key]
         return None
 
-    def mapping(self, key: str) -> Mapping[str, Place]:
-        """The members of the object under a key, extensions (``x-``) left out; empty where it is absent.
+    def mapping(self, key: str, *, extensible: bool = False) -> Mapping[str, Place]:
+        """The members of the object under a key; empty where it is absent.
+
+        An object that is `extensible` may hold extensions among its members: names that begin with ``x-`` are left
+        out. In any other, such as a map of security schemes, they are names like others.
 
         Raises:
             DescriptionError: What stands there is no object.
@@ -116,7 +119,7 @@ class Place:
         found = self.get(key)
         if found is None:
             return {}
-        return {name: found[name] for name in found.object() if not name.startswith("x-")}
+        return {name: found[name] for name in found.object() if not (extensible and name.startswith("x-"))}
 
     def items(self, key: str) -> list[Place]:
         """The items of the array under a key; empty where it is absent.

@@ -45,7 +45,7 @@ class Swagger2Reader(Reader):
             raise DescriptionError(
                 place, "a parameter has to have a name and be in path, query, header, formData or body"
             )
-        style, explode = self._collection(place)
+        style, explode = self._style(place, location)
         return Parameter(
             place=place,
             name=name,
@@ -54,9 +54,18 @@ class Swagger2Reader(Reader):
             description=place.text("description"),
             deprecated=False,
             schema=_schema_of(place),
-            style=style if location == "query" else "simple",
-            explode=explode if location == "query" else False,
+            style=style,
+            explode=explode,
         )
+
+    def _style(self, place: Place, location: Location) -> tuple[Style, bool]:
+        """The style of a parameter; in a path and a header, arrays are written with commas alone."""
+        style, explode = self._collection(place)
+        if location == "query":
+            return style, explode
+        if place.text("collectionFormat") not in (None, "csv"):
+            self.note(place, f"the collectionFormat of a parameter in {location} is not written; csv is used")
+        return "simple", False
 
     def _collection(self, place: Place) -> tuple[Style, bool]:
         name = place.text("collectionFormat") or "csv"
