@@ -115,6 +115,14 @@ def readme(session: nox.Session) -> None:
 
 
 @nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation site into build/docs; a warning is an error."""
+    session.install("-e", ".[openapi,test]")  # what the documented modules import
+    install_group(session, "docs")
+    session.run("sphinx-build", "-W", "--keep-going", "-q", "-E", "-b", "html", "docs", "build/docs", *session.posargs)
+
+
+@nox.session
 def package(session: nox.Session) -> None:
     """Build the sdist, the wheel from it, look into both, and install the wheel where nothing else is."""
     session.install("-e", ".[test]", "build")

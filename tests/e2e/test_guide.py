@@ -1,45 +1,34 @@
-"""Every command of the bundled guide runs, and every file it shows is good.
-
-A code block with a file name after its language is written to a folder of the page's own; each line of a ``console``
-block that starts with ``$`` is run there, in the order of the page.
-"""
+"""Every command of the bundled guide runs, and every file it shows is good."""
 
 from __future__ import annotations
 
 import ast
 import json
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 
 from discern_server.project import Project
 from discern_server.verbs.help import TOPICS, help_on
-from tests.e2e.cli import discern
-
-BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+from tests.e2e.pages import blocks, run_command, write_file
 
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_a_page_does_what_it_says(topic: str, tmp_path: Path):
-    page = help_on(topic).data
-    for language, file, content in BLOCK.findall(page):
-        if file:
-            (tmp_path / file).write_text(content, encoding="utf-8")
-        if language == "console":
-            for line in content.splitlines():
-                program, *words = shlex.split(line.removeprefix("$ "))
-                assert program == "discern"
-                answer = discern(*words, cwd=tmp_path)
-                assert answer.code == 0, f"{line}\n{answer.out}{answer.err}"
-        elif language == "toml":
-            assert Project.parse(content, tmp_path).sources
-        elif language == "json":
-            json.loads(content)
+    for block in blocks(help_on(topic).data):
+        if block.file:
+            write_file(block, tmp_path)
+        if block.language == "console":
+            for command, shown in block.commands():
+                run_command(command, shown, tmp_path)
+        elif block.language == "toml":
+            assert Project.parse(block.text, tmp_path).sources
+        elif block.language == "json":
+            json.loads(block.text)
         else:
-            assert language == "python"
-            ast.parse(content)
+            assert block.language == "python"
+            ast.parse(block.text)
 
 
 def test_every_key_of_the_project_file_is_in_the_guide():

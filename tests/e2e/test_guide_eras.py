@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.cli import discern, environment
+from tests.e2e.pages import pattern
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 BLOCK = re.compile(r"```console\n\$ discern (?P<words>.*)\n(?P<shown>(?:.*\n)*?)```")
@@ -27,9 +28,3 @@ def test_what_is_shown_is_what_is_said(block: re.Match[str]):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     said = discern(*shlex.split(block["words"]), cwd=GUIDE, env=environment(PATH=path))
     assert fnmatch.fnmatchcase(said.out, pattern(block["shown"])), said.out
-
-
-def pattern(shown: str) -> str:
-    """The text as a pattern in which a line of dots stands for any lines."""
-    literal = re.sub(r"([\[*?])", r"[\1]", shown.rstrip("\n"))
-    return re.sub(r"(?m)^\.\.\.$", "*", literal) + "*"
