@@ -18,7 +18,7 @@ from discern_server.wire.stdio import StdioServer
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 EXAMPLES = GUIDE / "examples" / "http"
-PAGES = ["http.md", "auth.md", "deploying.md"]
+PAGES = ["http.md", "auth.md", "asking.md", "deploying.md"]
 BLOCK = re.compile(r"^```(?:python|nginx)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -64,6 +64,33 @@ def test_tokens_decide_who_may_refund():
         assert refund(server, "token-of-ann")["error"]["code"] == -32602
         metadata = HttpServer(f"{url}/.well-known/oauth-protected-resource/mcp").exchange("GET")
         assert json.loads(metadata.body)["scopes_supported"] == ["mcp", "billing:refund"]
+
+
+def test_a_booking_asks_twice_and_keeps_its_price():
+    capabilities: dict[str, object] = {"_meta": {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}}
+
+    def call(tool: str, arguments: dict, **round_: object) -> dict:
+        params = {"name": tool, "arguments": arguments, **capabilities, **round_}
+        answer = server.ask(modern_request("tools/call", params)).response(1)
+        assert answer is not None
+        result: dict = answer["result"]
+        return result
+
+    def accept(**content: object) -> dict:
+        return {"action": "accept", "content": content}
+
+    with uvicorn("booking") as url:
+        server = HttpServer(f"{url}/mcp")
+        flight = {"flight": "X1"}
+        first = call("book", flight)
+        assert list(first["inputRequests"]) == ["seat"]
+        second = call("book", flight, inputResponses={"seat": accept(seat="aisle")}, requestState=first["requestState"])
+        assert second["inputRequests"]["consent"]["params"]["message"] == "Pay 99.5 for a seat at the aisle?"
+        last = call(
+            "book", flight, inputResponses={"consent": accept(agreed=True)}, requestState=second["requestState"]
+        )
+        assert last["structuredContent"] == {"booked": True, "flight": "X1", "price": 99.5}
+        assert list(call("plan", {})["inputRequests"]) == ["from", "to"]
 
 
 @pytest.mark.parametrize("page", PAGES)
