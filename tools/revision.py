@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-PAGES: Final = ("README.md", "schemas/README.md", "docs/**/*.md")
+PAGES: Final = ("README.md", "CHANGELOG.md", "schemas/README.md", "docs/**/*.md")
 MARK: Final = re.compile(r"(<!--revision-->).*?(<!--/revision-->)", re.DOTALL)
 
 
