@@ -145,6 +145,15 @@ def binary(session: nox.Session) -> None:
 
 
 @nox.session
+def json_schema(session: nox.Session) -> None:
+    """Run the official JSON Schema Test Suite through the normaliser and both engines."""
+    session.install("-e", ".[test]")
+    session.run(
+        "python", "-m", "tests.suites.json_schema", *(session.posargs or [SHARED + "corpus/json-schema-test-suite"])
+    )
+
+
+@nox.session
 def openapi(session: nox.Session) -> None:
     """Run the OpenAPI cases, and load the corpus of real descriptions; both lie beside the repository."""
     session.install("-e", ".[test]")

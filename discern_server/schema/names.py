@@ -48,9 +48,10 @@ def name_for(place: Place) -> str:
     else:
         path = urlsplit(place.resource.uri).path.rstrip("/")
         wanted = path.rpartition("/")[2].rpartition(":")[2].removesuffix(".json")
-    return _clean(wanted)
+    return cleaned(wanted)
 
 
-def _clean(text: str) -> str:
+def cleaned(text: str) -> str:
+    """`text` in the characters that names are made of."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     return _UNCLEAN.sub("_", plain).strip("_")[:_MAX_LENGTH] or "schema"

@@ -28,7 +28,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from discern_server.schema.errors import UnresolvableError
@@ -176,8 +176,11 @@ class NetworkResolver:
         started = time.monotonic()
         try:
             addresses = self._addresses(host, port, deadline)
-            with closing(self._connect(parts, addresses, port, deadline)) as connected:
-                answer = self._exchange(connected, parts, deadline)
+            with _Connection(deadline) as connection:
+                connection.stream = self._reach(addresses, port, deadline)
+                if parts.scheme == "https":
+                    self._encrypt(connection, host)
+                answer = self._exchange(connection.stream, parts, deadline)
         except (OSError, UnicodeError, http.client.HTTPException) as error:
             late = time.monotonic() >= deadline
             why = f"took more than {self._timeout_s:g} seconds" if late else f"failed: {error}"
@@ -200,40 +203,25 @@ class NetworkResolver:
             raise UnresolvableError(f"is on the host {host}, which is not on the public network")
         return addresses
 
-    def _connect(self, parts: SplitResult, addresses: list[str], port: int, deadline: float) -> socket.socket:
+    def _reach(self, addresses: list[str], port: int, deadline: float) -> socket.socket:
         """A connection to the first of `addresses` that takes one."""
-        for index, address in enumerate(addresses):
-            try:
-                connection = self._dial(address, port, _left(deadline))
-                break
-            except OSError:
-                if index + 1 == len(addresses):
-                    raise
-        if parts.scheme == "http":
-            return connection
-        context = self._context or ssl.create_default_context()
-        connection.settimeout(_left(deadline))
-        try:
-            return context.wrap_socket(connection, server_hostname=parts.hostname)
-        except BaseException:
-            connection.close()
-            raise
+        for address in addresses[:-1]:
+            with suppress(OSError):
+                return self._dial(address, port, _left(deadline))
+        return self._dial(addresses[-1], port, _left(deadline))
 
-    def _exchange(self, connected: socket.socket, parts: SplitResult, deadline: float) -> _Answer:
-        # A timeout of the socket bounds each read; only an end from outside bounds an answer that drips.
-        connected.settimeout(_left(deadline))
-        ended = threading.Timer(_left(deadline), _end, [connected])
-        ended.daemon = True
-        ended.start()
-        try:
-            with closing(http.client.HTTPConnection(parts.hostname or "", parts.port)) as client:
-                client.sock = connected
-                client.request(
-                    "GET", parts._replace(scheme="", netloc="", fragment="").geturl() or "/", headers=_HEADERS
-                )
-                return self._answer(client.getresponse(), parts, deadline)
-        finally:
-            ended.cancel()
+    def _encrypt(self, connection: _Connection, host: str) -> None:
+        context = self._context or ssl.create_default_context()
+        encrypted = context.wrap_socket(connection.stream, server_hostname=host, do_handshake_on_connect=False)
+        connection.stream = encrypted
+        encrypted.do_handshake()
+
+    def _exchange(self, stream: socket.socket, parts: SplitResult, deadline: float) -> _Answer:
+        target = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
+        with closing(http.client.HTTPConnection(parts.hostname or "", parts.port)) as client:
+            client.sock = stream
+            client.request("GET", target, headers=_HEADERS)
+            return self._answer(client.getresponse(), parts, deadline)
 
     def _answer(self, response: http.client.HTTPResponse, parts: SplitResult, deadline: float) -> _Answer:
         with closing(response):
@@ -247,9 +235,28 @@ class NetworkResolver:
         return _Answer(status=response.status, location=response.getheader("Location"), body=body)
 
 
-def _end(connection: socket.socket) -> None:
-    with suppress(OSError):  # where it has ended by itself
-        connection.shutdown(socket.SHUT_RDWR)
+class _Connection:
+    """A connection that ends with its time, whatever the peer does: a socket's timeout bounds each read alone."""
+
+    stream: socket.socket
+
+    def __init__(self, deadline: float) -> None:
+        self._timer = threading.Timer(_left(deadline), self._end)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        if hasattr(self, "stream"):
+            self.stream.close()
+
+    def _end(self) -> None:
+        # Not by the method of an encrypted socket, which would pull the ground from under the thread that reads.
+        with suppress(OSError, AttributeError):
+            socket.socket.shutdown(self.stream, socket.SHUT_RDWR)
 
 
 def _left(deadline: float) -> float:

@@ -61,7 +61,10 @@ class Projection:
         return frozenset() if _SPEAKING.isdisjoint(place.value) else self.cluster(place).hidden
 
     def _has_mark(self, place: Place) -> bool:
-        return _counts(place) and place.value.get(self._mark) is True
+        return _counts(place) and self._marks(place.value, place)
+
+    def _marks(self, schema: dict[str, Any], place: Place) -> bool:
+        return schema.get(self._mark) is True and self._mark in place.dialect.keywords
 
     def _own_cluster(self, place: Place) -> Cluster:
         if not _counts(place):
@@ -75,7 +78,7 @@ class Projection:
         if not isinstance(schema, dict):
             return False
         if _REFERRING.isdisjoint(schema):
-            return schema.get(self._mark) is True
+            return self._marks(schema, place)
         return self._is_marked(place.at("properties", name))
 
     def _parts(self, place: Place) -> Iterator[Place]:

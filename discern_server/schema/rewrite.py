@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Final
 
 from discern_server.schema.dialects import TELLING, Dialect, Habit
+from discern_server.schema.names import cleaned
 from discern_server.schema.values import complaint, is_annotation
 
 Members = dict[str, Any]
@@ -140,9 +141,8 @@ def _discriminator(value: Any, _schema: Members) -> Members:
     if isinstance(value, str):
         return {"discriminator": {"propertyName": value}}
     if isinstance(value, dict) and isinstance(value.get("mapping"), dict):
-        mapping = {
-            name: target.rpartition("/")[2] for name, target in value["mapping"].items() if isinstance(target, str)
-        }
+        targets = value["mapping"].items()
+        mapping = {name: cleaned(target.rpartition("/")[2]) for name, target in targets if isinstance(target, str)}
         return {"discriminator": {**value, "mapping": mapping}}
     return {"discriminator": value}
 

@@ -36,6 +36,7 @@ class Server:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._listener.settimeout(10)
         self.released = threading.Event()
+        self.ran_dry = threading.Event()
         self.requests: list[bytes] = []
         self.dialled: list[tuple[str, int]] = []
         self._thread = threading.Thread(target=self._serve)
@@ -49,8 +50,15 @@ class Server:
                 self.requests.append(connection.recv(65536))
                 connection.sendall(content)
                 if content.endswith(b"..."):
-                    self.released.wait(10)
+                    self._drip(connection)
                 connection.close()
+
+    def _drip(self, connection: socket.socket) -> None:
+        for _ in range(500):
+            if self.released.wait(0.01):
+                return
+            connection.sendall(b".")
+        self.ran_dry.set()
 
     def dial(self, address: str, port: int, timeout_s: float) -> socket.socket:
         self.dialled.append((address, port))
@@ -247,12 +255,11 @@ def test_an_answer_larger_than_allowed_is_refused_whether_it_says_so_or_not(serv
     assert "larger than 1000" in refusal(resolver(silent, max_bytes=1000), "http://example.com/x")
 
 
-@pytest.mark.parametrize(
-    "unfinished", [b"HTTP/1.1 200 OK\r\nX: ...", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n..."]
-)
-def test_an_answer_that_does_not_end_is_given_up(serve, unfinished):
+@pytest.mark.parametrize("unfinished", [b"HTTP/1.1 200 OK\r\nX: ...", b"HTTP/1.1 200 OK\r\n\r\n..."])
+def test_an_answer_that_drips_without_end_is_given_up(serve, unfinished):
     server = serve(unfinished)
     assert "took more than 0.2 seconds" in refusal(resolver(server, timeout_s=0.2), "http://example.com/x")
+    assert not server.ran_dry.is_set()
 
 
 def test_a_name_that_is_not_resolved_in_time_is_given_up():
@@ -301,6 +308,21 @@ def test_https_speaks_to_the_name_over_the_address_that_was_looked_at(serve, cer
     resolve = resolver(server, schemes=["https"], context=certified[1])
     assert resolve("https://example.com/x") == {"type": "string"}
     assert server.dialled == [(PUBLIC, 443)]
+
+
+def test_an_encrypted_answer_that_drips_without_end_is_given_up(serve, certified):
+    server = serve(b"HTTP/1.1 200 OK\r\n\r\n...", context=certified[0])
+    resolve = resolver(server, schemes=["https"], context=certified[1], timeout_s=0.5)
+    assert "took more than 0.5 seconds" in refusal(resolve, "https://example.com/x")
+    assert not server.ran_dry.is_set()
+
+
+def test_a_handshake_that_drips_without_end_is_given_up(serve, certified):
+    """A TLS record that announces 16 KiB and sends them one by one."""
+    server = serve(b"\x16\x03\x03\x3f\xff...")
+    resolve = resolver(server, schemes=["https"], context=certified[1], timeout_s=0.3)
+    assert "took more than 0.3 seconds" in refusal(resolve, "https://example.com/x")
+    assert not server.ran_dry.is_set()
 
 
 def test_a_server_that_cannot_prove_its_name_is_refused(serve, certified):

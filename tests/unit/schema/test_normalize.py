@@ -500,6 +500,13 @@ def test_two_kinds_of_definitions_become_one():
     assert sorted(map(str, result["$defs"].values())) == ["{'not': {}}", "{}"]
 
 
+def test_a_mark_that_the_dialect_does_not_know_marks_nothing():
+    schema = {"properties": {"a": {"readOnly": True}, "b": {"writeOnly": True}}, "required": ["a", "b"]}
+    assert normalize(schema, dialect="draft-06", direction="input")["required"] == ["a", "b"]
+    assert normalize(schema, dialect="swagger-2.0", direction="input")["required"] == ["b"]
+    assert normalize(schema, dialect="swagger-2.0", direction="output")["required"] == ["a", "b"]
+
+
 def test_a_requirement_in_a_condition_is_left_alone():
     """Leaving it out of a negation would refuse what was accepted."""
     schema = {"properties": {"id": {"readOnly": True}}, "not": {"required": ["id"]}}
