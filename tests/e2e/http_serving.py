@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,3 +68,23 @@ def serving(script: str, *arguments: str, env: Mapping[str, str] | None = None) 
     command = [sys.executable, str(Path(__file__).with_name(script)), *arguments, "http", "0"]
     with serving_command(command, env=env) as served:
         yield served
+
+
+@contextlib.contextmanager
+def uvicorn(module: str, folder: Path) -> Iterator[str]:
+    """Run the ``app`` of a module in `folder` with uvicorn; yields where it listens."""
+    command = [sys.executable, "-m", "uvicorn", f"{module}:app", "--port", "0"]
+    with StdioServer(command, cwd=folder) as process:
+        process.give_up()
+        process.wait_for_stderr("Press CTRL+C")
+        yield re.findall(r"running on (http://\S+)", process.stderr)[0]
+
+
+def free_ports(count: int) -> int:
+    """The first of `count` ports in a row that nobody listens on."""
+    for first in range(20000, 30000, count):
+        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
+            for port in range(first, first + count):
+                stack.enter_context(socket.create_server(("127.0.0.1", port)))
+            return first
+    raise OSError(f"no {count} free ports in a row")

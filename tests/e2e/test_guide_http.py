@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-import sys
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,22 +11,12 @@ import pytest
 
 from discern_server.wire.http import HttpServer
 from discern_server.wire.messages import modern_request
-from discern_server.wire.stdio import StdioServer
+from tests.e2e.http_serving import uvicorn
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 EXAMPLES = GUIDE / "examples" / "http"
 PAGES = ["http.md", "auth.md", "asking.md", "deploying.md"]
 BLOCK = re.compile(r"^```(?:python|nginx)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-@contextlib.contextmanager
-def uvicorn(module: str) -> Iterator[str]:
-    """Run an example with uvicorn; yields where it listens."""
-    command = [sys.executable, "-m", "uvicorn", f"{module}:app", "--port", "0"]
-    with StdioServer(command, cwd=EXAMPLES) as process:
-        process.give_up()
-        process.wait_for_stderr("Press CTRL+C")
-        yield re.findall(r"running on (http://\S+)", process.stderr)[0]
 
 
 def refund(server: HttpServer, token: str | None = None) -> dict:
@@ -41,7 +28,7 @@ def refund(server: HttpServer, token: str | None = None) -> dict:
 
 
 def test_the_app_runs_by_itself():
-    with uvicorn("standalone") as url:
+    with uvicorn("standalone", EXAMPLES) as url:
         for count in (1, 2):
             result = refund(HttpServer(f"{url}/mcp"))["result"]
             assert result["structuredContent"] == {"refunded": 5, "refunds": count}
@@ -51,14 +38,14 @@ def test_the_app_runs_by_itself():
 def test_the_app_is_mounted_in_another_one(framework):
     if find_spec(framework) is None:
         pytest.skip(f"{framework} is not installed; nox -s e2e installs it")
-    with uvicorn(f"{framework}_host") as url:
+    with uvicorn(f"{framework}_host", EXAMPLES) as url:
         assert refund(HttpServer(f"{url}/tools/mcp"))["result"]["structuredContent"]["refunds"] == 1
         assert HttpServer(f"{url}/tools/health").exchange("GET").status == 200
         assert b"hello" in HttpServer(f"{url}/hello").exchange("GET").body
 
 
 def test_tokens_decide_who_may_refund():
-    with uvicorn("tokens") as url:
+    with uvicorn("tokens", EXAMPLES) as url:
         server = HttpServer(f"{url}/mcp")
         assert server.ask(modern_request("tools/list")).status == 401
         assert refund(server, "token-of-ann")["error"]["code"] == -32602
