@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tests.e2e.pages import Block, blocks, run_command, write_file
 
 DOCS = Path(__file__).parents[2] / "docs"
 OWN_TESTS = {
+    "guide/asking.md": "test_guide_http.py",
     "guide/auth.md": "test_guide_http.py",
     "guide/deploying.md": "test_guide_http.py",
     "guide/eras.md": "test_guide_eras.py",
@@ -49,7 +51,7 @@ def test_what_a_page_shows_can_be_read(page: str):
     readers: dict[str, Callable[[str], object]] = {"python": ast.parse, "json": json.loads, "toml": tomllib.loads}
     for block in read(page):
         if block.language in readers:
-            readers[block.language](block.text)
+            readers[block.language](dedent(block.text))
 
 
 def test_the_pages_with_tests_of_their_own_have_them():

@@ -66,7 +66,7 @@ def test_a_booking_asks_twice_and_keeps_its_price():
     def accept(**content: object) -> dict:
         return {"action": "accept", "content": content}
 
-    with uvicorn("booking") as url:
+    with uvicorn("booking", EXAMPLES) as url:
         server = HttpServer(f"{url}/mcp")
         flight = {"flight": "X1"}
         first = call("book", flight)
