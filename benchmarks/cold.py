@@ -25,7 +25,7 @@ class Size:
 
 
 FULL: Final = Size(rounds=21)
-QUICK: Final = Size(rounds=7)
+QUICK: Final = Size(rounds=5)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ class Size:
 
 
 FULL: Final = Size(idle_rounds=7, unread_rounds=3)
-QUICK: Final = Size(idle_rounds=3, unread_rounds=1)
+QUICK: Final = Size(idle_rounds=2, unread_rounds=1)
 
 
 def rows(size: Size, directory: Path) -> list[Row]:
