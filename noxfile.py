@@ -10,12 +10,14 @@ import nox
 nox.needs_version = ">=2025.5"
 nox.options.default_venv_backend = "venv"
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["lint", "types", "contracts", "definitions", "tests", "e2e"]
+nox.options.sessions = BEFORE_A_COMMIT = ["lint", "types", "contracts", "definitions", "tests", "e2e"]
 
 SHARED = "../shared/"
 """Where cases and corpora lie that are not part of the repository."""
 PRISM = "@stoplight/prism-cli@5.14.2"
 PYPROJECT = nox.project.load_toml("pyproject.toml")
+DIST = Path("dist").absolute()
+PYTESTS = ["7.4.4", "8.3.5", "latest"]
 CODE = ["discern_server", "tests", "tools", "docs/research", "benchmarks", "noxfile.py"]
 
 
@@ -93,7 +95,7 @@ def era_matrix(session: nox.Session) -> None:
 
 
 @nox.session
-@nox.parametrize("pytest", ["7.4.4", "8.3.5", "latest"])
+@nox.parametrize("pytest", PYTESTS)
 def pytest_plugin(session: nox.Session, pytest: str) -> None:
     """The pytest plugin under its oldest supported, a middle and the newest pytest."""
     session.install("-e", ".", "pytest" if pytest == "latest" else f"pytest=={pytest}")
@@ -125,12 +127,13 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def package(session: nox.Session) -> None:
     """Build the sdist, the wheel from it, look into both, and install the wheel where nothing else is."""
-    session.install("-e", ".[test]", "build")
+    session.install("-e", ".[test]", "build", "twine")
     install_group(session, "types")
-    dist = Path(session.create_tmp(), "dist")
-    shutil.rmtree(dist, ignore_errors=True)
-    session.run("python", "-m", "build", "--outdir", str(dist))
-    session.run("python", "-m", "pytest", "tests/package", *session.posargs, env={"DISCERN_DIST": str(dist)})
+    for earlier in (*DIST.glob("*.whl"), *DIST.glob("*.tar.gz")):
+        earlier.unlink()
+    session.run("python", "-m", "build", "--outdir", str(DIST))
+    session.run("twine", "check", "--strict", *map(str, (*DIST.glob("*.whl"), *DIST.glob("*.tar.gz"))))
+    session.run("python", "-m", "pytest", "tests/package", *session.posargs, env={"DISCERN_DIST": str(DIST)})
 
 
 @nox.session
@@ -140,7 +143,7 @@ def binary(session: nox.Session) -> None:
     site = Path(session.create_tmp(), "site")
     shutil.rmtree(site, ignore_errors=True)
     session.run("python", "-m", "pip", "install", "--quiet", "--target", str(site), ".[http,openapi]")
-    session.run("python", "tools/binary/build.py", str(site), "dist/discern")
+    session.run("python", "tools/binary/build.py", str(site), str(DIST / "discern"))
     session.run("python", "-m", "pytest", "tests/e2e/test_binary.py", *session.posargs)
 
 
@@ -170,3 +173,14 @@ def prism(session: nox.Session) -> None:
     command = directory / "node_modules" / ".bin" / "prism"
     corpus = session.posargs or [SHARED + "corpus/openapi"]
     session.run("python", "-m", "tests.suites.openapi_prism", *corpus, "--prism", str(command))
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """All that docs/releasing.md asks before an upload: what is to be uploaded is in dist/ then."""
+    session.run("python", "tools/release.py")
+    for name in (*BEFORE_A_COMMIT, "package", "binary", "research", "conformance", "era_matrix"):
+        session.notify(name)
+    for pytest in PYTESTS:
+        session.notify(f"pytest_plugin(pytest='{pytest}')")
+    session.notify("readme", ["--check"])

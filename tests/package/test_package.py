@@ -32,7 +32,7 @@ REQUIREMENTS = {
     "mcp": "", "anyio": "", "jsonschema": "", "jsonschema-rs": "", "regex": "",
     # For `discern era URL` and calls to APIs; the first two are the SDK's already.
     "httpx2": "", "httpcore2": "", "tenacity": "",
-    "uvicorn": "http", "pyyaml": "openapi",
+    "uvicorn": "http", "httptools": "http", "uvloop": "http", "pyyaml": "openapi",
 }  # fmt: skip
 
 

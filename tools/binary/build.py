@@ -36,7 +36,19 @@ LEFT_OUT_OF_STDLIB: Final = (
     # Their libraries are under the GPL.
     "readline.*.so", "_gdbm.*.so", "_dbm.*.so",
 )  # fmt: skip
-LEFT_OUT: Final = ("__pycache__", "*.pyc", "*.pyi", "*.c", "*.h", "*.pxd", "*.pyx", "RECORD", "direct_url.json", "bin")
+LEFT_OUT: Final = (
+    "__pycache__",
+    "*.pyc",
+    "*.pyi",
+    "*.c",
+    "*.h",
+    "*.pxd",
+    "*.pyx",
+    "tests",
+    "RECORD",
+    "direct_url.json",
+    "bin",
+)
 WITH_THE_LOADER: Final = re.compile(r"ld\.so|lib(c|m|dl|pthread|rt|util|resolv|gcc_s)\.so\.\d+")
 """Libraries that the interpreter starts with: the C library's own, of one version with the loader, and its unwinder."""
 
