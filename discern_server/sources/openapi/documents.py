@@ -300,7 +300,9 @@ class Documents:
         for _ in range(_MAX_CHAIN):
             reference = place.value.get("$ref") if isinstance(place.value, Mapping) else None
             if not isinstance(reference, str):
-                return Place({**place.value, **said}, place.uri, place.pointer) if said else place
+                if not said or not isinstance(place.value, Mapping):
+                    return place
+                return Place({**place.value, **said}, place.uri, place.pointer)
             if self.references_describe:
                 said = {**{key: place.value[key] for key in _SAID if key in place.value}, **said}
             place = self.resolve(reference, place)
