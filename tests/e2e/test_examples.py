@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -142,7 +143,11 @@ def test_a_call_is_begun_by_one_replica_and_finished_by_any():
             cluster.wait_for_stderr(f"Serving MCP at http://127.0.0.1:{first_port + number}/mcp")
         server = HttpServer(f"http://127.0.0.1:{first_port}/mcp")
         bookings = [book(server, f"{row}A") for row in range(1, 10)]
-        cluster.signal(signal.SIGINT)
+        cluster.signal(signal.SIGTERM)
+        assert cluster.wait(30) == 128 + signal.SIGTERM
+    for port in range(first_port, first_port + 4):
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), 5)
     assert all(booking["booked"] for booking in bookings)
     assert len({booking["asked_by"] for booking in bookings}) > 1
     assert any(booking["asked_by"] != booking["answered_by"] for booking in bookings)
