@@ -50,6 +50,11 @@ It leaves every part of a multipart body text, so that one with an array or an o
 Object: items are parts of their own, objects are JSON). ``redoc-petstore-v2.yaml`` is left out whole: it names no
 ``consumes``, of which Swagger 2.0 says nothing, and Prism takes that for "no body of any type".
 """
+EXPLAINED: Final[Mapping[str, str]] = {
+    "addresses.0 must be string": "beside prefixItems, Prism 5 holds items for the whole array rather than for what"
+    " follows them (2020-12 Core, 10.3.1.2)",
+}
+"""Rejections that are Prism's error, by what they say, each with the clause."""
 ALLOWED_SHARE: Final = 0.02
 _DISCERN: Final = [sys.executable, "-m", "discern_server"]
 _TOKEN: Final = "prism-token"
@@ -309,6 +314,9 @@ def _print(found: Judged) -> None:
     for kind, lines in kinds.items():
         for line in lines:
             print(f"  {kind} {line}")
+            for said, why in EXPLAINED.items():
+                if kind == "rejected" and said in line:
+                    print(f"    explained: {why}")
 
 
 if __name__ == "__main__":
