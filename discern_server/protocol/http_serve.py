@@ -15,6 +15,8 @@ from typing import Any, Final
 from discern_server.protocol.http import HttpApp
 
 DEFAULT_SHUTDOWN_TIMEOUT_S: Final = 10
+_KEEP_ALIVE_S: Final = 75
+"""Longer than a proxy keeps an idle connection (nginx: 60 s), which would else post on one that is being closed."""
 
 
 def parse_address(address: str) -> tuple[str, int]:
@@ -64,6 +66,7 @@ def serve_http(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=shutdown_timeout_s,
+        timeout_keep_alive=_KEEP_ALIVE_S,
     )
     gc.collect()
     gc.freeze()  # what was imported lives as long as the process: no need to look through it again

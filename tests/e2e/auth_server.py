@@ -14,6 +14,7 @@ from discern_server import (
     BearerAuth,
     Catalog,
     RequestContext,
+    RequestScope,
     RequiredScopes,
     ServerFactory,
     Surface,
@@ -34,6 +35,7 @@ def token(value: str, *scopes: str, resource: str = RESOURCE, expires_at: int | 
 TOKENS = {
     "reader": token("reader", "mcp"),
     "writer": token("writer", "mcp", "write"),
+    "guest": token("guest", "mcp"),
     "stranger": token("stranger", "other"),
     "foreign": token("foreign", "mcp", resource="https://elsewhere.example/mcp"),
     "expired": token("expired", "mcp", expires_at=int(time.time()) - 1),
@@ -65,6 +67,18 @@ SURFACE = Surface(
     required_scopes=RequiredScopes(tools={"write": ["write"]}),
 )
 
+GUESTS = Surface(
+    "welcome",
+    "1",
+    Catalog.of([ToolDefinition.from_wire({"name": "welcome", "inputSchema": {"type": "object"}})]),
+    {"welcome": whoami},
+)
+
+
+def choose(scope: RequestScope) -> Surface:
+    return GUESTS if scope.token.client_id == "client of guest" else SURFACE
+
+
 if __name__ == "__main__":
     auth = BearerAuth(
         verifier=Verifier(),
@@ -73,4 +87,4 @@ if __name__ == "__main__":
         required_scopes=["mcp"],
         scopes_supported=["mcp", "write"],
     )
-    serve_http(http_app(ServerFactory(SURFACE), auth=auth), port=int(sys.argv[2]))
+    serve_http(http_app(ServerFactory(choose), auth=auth), port=int(sys.argv[2]))

@@ -11,8 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from discern_server.wire.http import HttpServer, standard_headers
+from discern_server.wire.limits import Limits
 from discern_server.wire.messages import encode
 from discern_server.wire.stdio import StdioServer
+
+PATIENCE_S = 60
+"""How long anything may take on a busy machine."""
+PATIENT = Limits(answer_s=PATIENCE_S, exit_s=PATIENCE_S)
 
 _ANNOUNCEMENT = "Serving MCP at "
 
@@ -23,7 +28,7 @@ class Served:
     def __init__(self, process: StdioServer) -> None:
         self.process = process
         self.url = process.stderr.partition(_ANNOUNCEMENT)[2].partition(";")[0]
-        self.http = HttpServer(self.url)
+        self.http = HttpServer(self.url, limits=PATIENT)
 
     @property
     def port(self) -> int:
@@ -31,14 +36,14 @@ class Served:
 
     def at(self, path: str) -> HttpServer:
         """Another path of the same server."""
-        return HttpServer(f"http://127.0.0.1:{self.port}{path}")
+        return HttpServer(f"http://127.0.0.1:{self.port}{path}", limits=PATIENT)
 
     def open(self, message: Mapping[str, Any], head: str | None = None) -> socket.socket:
         """A connection over which `message` was posted, with the headers it asks for or with those of `head`."""
         if head is None:
             head = "".join(f"{name}: {value}\r\n" for name, value in standard_headers(message).items())
         body = encode(message)
-        connection = socket.create_connection(("127.0.0.1", self.port), 20)
+        connection = socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
         host = f"Host: 127.0.0.1:{self.port}\r\nConnection: close\r\nContent-Length: {len(body)}\r\n"
         connection.sendall(f"POST /mcp HTTP/1.1\r\n{host}{head}\r\n".encode() + body)
         return connection
@@ -55,7 +60,7 @@ def read_until(connection: socket.socket, text: bytes = b"") -> bytes:
 @contextlib.contextmanager
 def serving_command(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> Iterator[Served]:
     """Run `command` until it says where it listens; it is ended afterwards."""
-    with StdioServer(command, env=env) as process:
+    with StdioServer(command, env=env, limits=PATIENT) as process:
         process.give_up()  # an HTTP server does not end with its standard input
         process.wait_for_stderr(_ANNOUNCEMENT)
         process.wait_for_stderr("ends it")
@@ -74,7 +79,7 @@ def serving(script: str, *arguments: str, env: Mapping[str, str] | None = None) 
 def uvicorn(module: str, folder: Path) -> Iterator[str]:
     """Run the ``app`` of a module in `folder` with uvicorn; yields where it listens."""
     command = [sys.executable, "-m", "uvicorn", f"{module}:app", "--port", "0"]
-    with StdioServer(command, cwd=folder) as process:
+    with StdioServer(command, cwd=folder, limits=PATIENT) as process:
         process.give_up()
         process.wait_for_stderr("Press CTRL+C")
         yield re.findall(r"running on (http://\S+)", process.stderr)[0]

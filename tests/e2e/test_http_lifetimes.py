@@ -9,7 +9,7 @@ import pytest
 
 from discern_server.wire.http import HttpAnswer
 from discern_server.wire.messages import modern_request
-from tests.e2e.http_serving import read_until, serving
+from tests.e2e.http_serving import PATIENCE_S, read_until, serving
 
 LISTEN = modern_request("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, id="listen")
 
@@ -36,7 +36,7 @@ def test_requests_share_what_the_lifespan_opened(served):
         waiting = pool.submit(served.http.ask, call("wait"))
         served.process.wait_for_stderr("waiting")
         assert text(served.http.ask(call("release"))) == "done"
-        assert text(waiting.result(10)) == "released"
+        assert text(waiting.result(PATIENCE_S)) == "released"
     assert served.process.stderr.count("lifespan entered") == 1
 
 
@@ -45,8 +45,8 @@ def test_a_signal_lets_open_requests_end_and_leaves_the_lifespan(served):
         paused = pool.submit(served.http.ask, call("pause", seconds=0.5))
         served.process.wait_for_stderr("pausing")
         served.process.signal(signal.SIGTERM)
-        assert text(paused.result(10)) == "paused"
-    assert served.process.wait(10) == -signal.SIGTERM
+        assert text(paused.result(PATIENCE_S)) == "paused"
+    assert served.process.wait() == -signal.SIGTERM
     served.process.wait_for_stderr("lifespan left")
     assert "Traceback" not in served.process.stderr
 
@@ -65,7 +65,7 @@ def test_a_signal_ends_subscriptions_with_their_result_and_the_process_with_them
         rest = read_until(connection)
     assert b'"id":"listen"' in rest
     assert b'"resultType":"complete"' in rest
-    assert served.process.wait(10) == -signal.SIGTERM
+    assert served.process.wait() == -signal.SIGTERM
     assert "Traceback" not in served.process.stderr
 
 

@@ -18,7 +18,7 @@ import pytest
 from discern_server.wire.http import HttpAnswer, HttpServer
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
-from tests.e2e.http_serving import Served, serving
+from tests.e2e.http_serving import PATIENCE_S, PATIENT, Served, serving
 
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 CONFIGURATION = Path(__file__).parents[2] / "docs" / "guide" / "examples" / "http" / "nginx.conf"
@@ -45,7 +45,7 @@ def cluster(tmp_path):
     with contextlib.ExitStack() as stack:
         replicas = [stack.enter_context(serving("replica_server.py", env=KEYS)) for _ in range(3)]
         port = stack.enter_context(nginx([replica.port for replica in replicas], tmp_path))
-        yield Cluster(HttpServer(f"http://127.0.0.1:{port}/mcp"), replicas)
+        yield Cluster(HttpServer(f"http://127.0.0.1:{port}/mcp", limits=PATIENT), replicas)
 
 
 @contextlib.contextmanager
@@ -64,7 +64,7 @@ def nginx(upstream_ports: list[int], directory: Path) -> Iterator[int]:
     )
     assert NGINX is not None
     command = [NGINX, "-e", "stderr", "-p", str(directory), "-c", "nginx.conf", "-g", "error_log stderr notice;"]
-    with StdioServer(command) as process:
+    with StdioServer(command, limits=PATIENT) as process:
         process.give_up()
         process.wait_for_stderr("start worker process ")
         yield port
@@ -132,7 +132,7 @@ def test_when_a_replica_is_killed_under_load_only_its_own_requests_are_lost(clus
         load = [pool.submit(cluster.front.ask, call("work", number)) for number in range(1, 121)]
         killed.process.wait_for_stderr("working on")
         killed.process.signal(signal.SIGKILL)
-        answers = [answer.result(30) for answer in load]
+        answers = [answer.result(PATIENCE_S) for answer in load]
     survivors = {int(number) for other in others for number in re.findall(r"working on (\d+);", other.process.stderr)}
     lost = set()
     for number, answer in enumerate(answers, 1):

@@ -10,7 +10,7 @@ import pytest
 
 from discern_server.wire.http import standard_headers
 from discern_server.wire.messages import initialize, modern_request, request
-from tests.e2e.http_serving import Served, read_until, serving
+from tests.e2e.http_serving import PATIENCE_S, Served, read_until, serving
 
 ANSWERS = ["auto", "json", "stream"]
 
@@ -131,11 +131,11 @@ def test_a_client_that_leaves_cancels_no_request_but_its_own(fresh):
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         other = pool.submit(fresh.http.ask, call("slow", {"seconds": 1}))
         leave_while_slow_runs(fresh, call("slow", {"seconds": 60}))
-        assert other.result(10).response(1)["result"]["content"][0]["text"] == "slow done"
+        assert other.result(PATIENCE_S).response(1)["result"]["content"][0]["text"] == "slow done"
 
 
 def test_a_client_that_leaves_within_its_body_leaves_nothing_behind(fresh):
-    with socket.create_connection(("127.0.0.1", fresh.port), 5) as connection:
+    with socket.create_connection(("127.0.0.1", fresh.port), PATIENCE_S) as connection:
         head = "Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n"
         connection.sendall(f"POST /mcp HTTP/1.1\r\n{head}\r\n{{".encode())
     assert fresh.http.ask(call("echo", {"text": "x"})).status == 200

@@ -121,8 +121,9 @@ def test_with_its_scope_a_tool_is_listed_and_callable(server):
     assert call(server, "write", "writer").response(1)["result"]["content"][0]["text"] == "written"
 
 
-def test_two_callers_see_their_own_tools_at_the_same_time(server):
-    wanted = ["reader", "writer"] * 20
+def test_callers_see_their_own_tools_at_the_same_time_by_scope_and_by_a_surface_of_their_own(server):
+    shown = {"reader": ["whoami"], "writer": ["whoami", "write"], "guest": ["welcome"]}
+    wanted = [*shown] * 15
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         seen = list(pool.map(lambda token: tools(server, token), wanted))
-    assert seen == [["whoami"], ["whoami", "write"]] * 20
+    assert seen == [shown[token] for token in wanted]
