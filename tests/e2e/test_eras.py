@@ -44,12 +44,14 @@ def assert_dual(target: list[str] | str, **options: object) -> None:
     assert report.verdict.revisions == ("2026-07-28", "2025-11-25")
 
 
+@pytest.mark.requirement(1, 2, 4, 5, 8, 11, 14, 17, 20, 21, 22, 23, 24, 25, 26, 27, 47, 60, 67, 68, 69)
 def test_a_host_app_on_stdio_is_modern_unless_told():
     assert_modern(WIRE)
     assert_dual([*WIRE, "--legacy", "serve"])
 
 
 @pytest.mark.parametrize("answers", ["auto", "json", "stream"])
+@pytest.mark.requirement(5, 11, 14, 22, 25, 60, 73, 74, 77, 78, 79, 80, 81, 83, 86, 87)
 def test_a_host_app_over_http_is_modern_unless_told_however_it_answers(answers: str):
     with serving("wire_server.py", "--answers", answers) as served:
         assert_modern(served.url)

@@ -30,6 +30,7 @@ def test_as_many_servers_are_built_as_requests_are_served(server):
     assert report["built"] == 8
 
 
+@pytest.mark.requirement(17, 19)
 def test_two_interleaved_requests_see_different_servers(server):
     server.send(call("meet", {"me": "a", "other": "b"}, id=1))
     server.send(call("meet", {"me": "b", "other": "a"}, id=2))

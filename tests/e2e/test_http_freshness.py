@@ -34,6 +34,7 @@ def test_as_many_servers_are_built_as_requests_are_served_and_none_is_left(serve
     assert structured(server.ask(call("report", {}))) == {"built": 21, "alive": 1}
 
 
+@pytest.mark.requirement(17, 19)
 def test_two_interleaved_requests_see_different_servers(server):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         answers = pool.map(

@@ -51,6 +51,7 @@ def test_a_signal_lets_open_requests_end_and_leaves_the_lifespan(served):
     assert "Traceback" not in served.process.stderr
 
 
+@pytest.mark.requirement(38, 39)
 def test_a_subscription_is_told_of_a_change_that_another_request_made(served):
     with served.open(LISTEN) as connection:
         read_until(connection, b"notifications/subscriptions/acknowledged")
@@ -58,6 +59,7 @@ def test_a_subscription_is_told_of_a_change_that_another_request_made(served):
         assert b'"listen"' in read_until(connection, b"notifications/tools/list_changed")
 
 
+@pytest.mark.requirement(40, 41)
 def test_a_signal_ends_subscriptions_with_their_result_and_the_process_with_them(served):
     with served.open(LISTEN) as connection:
         read_until(connection, b"notifications/subscriptions/acknowledged")

@@ -25,6 +25,7 @@ def dual_server(dual):
     return dual.http
 
 
+@pytest.mark.requirement(26, 87)
 def test_where_legacy_is_served_it_is_served_without_a_session(dual_server):
     answer = dual_server.ask(initialize())
     assert answer.response(1)["result"]["protocolVersion"] == "2025-11-25"
@@ -37,12 +38,14 @@ def test_where_legacy_is_served_it_is_served_without_a_session(dual_server):
     assert answer.header("mcp-session-id") is None
 
 
+@pytest.mark.requirement(27)
 def test_where_legacy_is_served_modern_requests_are_served_too(dual_server):
     answer = dual_server.ask(modern_request("server/discover"))
     assert answer.response(1)["result"]["supportedVersions"] == ["2026-07-28"]
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
+@pytest.mark.requirement(73, 86)
 def test_other_methods_are_405_and_told_which_one_is_allowed(server, dual_server, method):
     for either in (server, dual_server):
         answer = either.exchange(method, headers={"Accept": "text/event-stream"})

@@ -93,6 +93,7 @@ def ask_all(server: HttpServer, messages: list[dict]) -> list[HttpAnswer]:
         return list(pool.map(server.ask, messages))
 
 
+@pytest.mark.requirement(19, 20)
 def test_a_mixed_load_is_answered_right_by_all_replicas(cluster):
     messages = []
     for number in range(1, 91):
@@ -112,6 +113,7 @@ def test_a_mixed_load_is_answered_right_by_all_replicas(cluster):
     assert served_by == cluster.pids
 
 
+@pytest.mark.requirement(19, 43)
 def test_the_rounds_of_one_call_land_on_different_replicas(cluster):
     pairs = set()
     for number in range(1, 13):

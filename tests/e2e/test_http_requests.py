@@ -45,6 +45,7 @@ def call(name: str, arguments: dict, *, id: int = 1, **meta: object) -> dict:
 # --- what comes back ----------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement(35, 76, 84, 85)
 def test_a_request_that_asks_for_progress_is_answered_with_a_stream(auto, streaming):
     for served in (auto, streaming):
         answer = served.http.ask(call("slow", {"seconds": 0}, progressToken="p"))
@@ -56,6 +57,7 @@ def test_a_request_that_asks_for_progress_is_answered_with_a_stream(auto, stream
         assert answer.messages[-1]["result"]["content"][0]["text"] == "slow done"
 
 
+@pytest.mark.requirement(76)
 def test_a_request_that_asks_for_nothing_is_answered_with_json(server):
     answer = server.ask(call("echo", {"text": "x"}))
     assert answer.header("content-type") == "application/json"
@@ -76,6 +78,7 @@ def test_an_accept_header_in_two_lines_is_one(streaming):
         assert read_until(connection).startswith(b"HTTP/1.1 200 ")
 
 
+@pytest.mark.requirement(81)
 def test_white_space_around_a_header_is_no_part_of_it(auto):
     message = call("echo", {"text": "x"})
     head = "".join(f"{name}: \t {value} \t\r\n" for name, value in standard_headers(message).items())
@@ -83,6 +86,7 @@ def test_white_space_around_a_header_is_no_part_of_it(auto):
         assert read_until(connection).startswith(b"HTTP/1.1 200 ")
 
 
+@pytest.mark.requirement(55, 79)
 def test_an_unknown_method_is_404_and_a_failing_tool_tells_nothing(server):
     answer = server.ask(modern_request("no/such"))
     assert (answer.status, answer.response(1)["error"]["code"]) == (404, -32601)
@@ -91,6 +95,22 @@ def test_an_unknown_method_is_404_and_a_failing_tool_tells_nothing(server):
     assert b"secret" not in answer.body
 
 
+@pytest.mark.requirement(52, 65)
+@pytest.mark.parametrize(
+    "message",
+    [
+        modern_request("tools/call", {"arguments": {}}),
+        modern_request("tools/call", {"name": "echo", "arguments": []}),
+        modern_request("tools/list", {"_meta": {"io.modelcontextprotocol/logLevel": "loud"}}),
+    ],
+    ids=["no name", "arguments that are no object", "no log level"],
+)
+def test_a_request_that_is_not_as_its_method_asks_is_refused(server, message):
+    answer = server.ask(message)
+    assert (answer.status, answer.response(1)["error"]["code"]) == (400, -32602)
+
+
+@pytest.mark.requirement(19)
 def test_requests_are_served_at_the_same_time(server):
     calls = [call("slow", {"seconds": 0.4}, id=number) for number in range(1, 9)]
     with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
@@ -115,10 +135,12 @@ def leave_while_slow_runs(served: Served, message: dict) -> None:
     served.process.wait_for_stderr("slow cancelled")
 
 
+@pytest.mark.requirement(30, 32)
 def test_a_client_that_leaves_cancels_its_request(fresh):
     leave_while_slow_runs(fresh, call("slow", {"seconds": 60}))
 
 
+@pytest.mark.requirement(30, 32)
 def test_a_client_that_leaves_a_stream_cancels_its_request(fresh):
     leave_while_slow_runs(fresh, call("slow", {"seconds": 60}, progressToken=1))
 
@@ -127,6 +149,7 @@ def test_a_legacy_client_that_leaves_cancels_its_request(fresh):
     leave_while_slow_runs(fresh, request("tools/call", {"name": "slow", "arguments": {"seconds": 60}}))
 
 
+@pytest.mark.requirement(32)
 def test_a_client_that_leaves_cancels_no_request_but_its_own(fresh):
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         other = pool.submit(fresh.http.ask, call("slow", {"seconds": 1}))
@@ -155,6 +178,7 @@ def test_a_client_that_leaves_within_its_body_leaves_nothing_behind(fresh):
         ("us-west1", "=?base64?dXMtd2VzdDE?=", 400),
     ],
 )
+@pytest.mark.requirement(82, 83)
 def test_an_argument_that_is_mirrored_into_a_header_must_agree_with_it(server, region, header, status):
     answer = server.ask(call("where", {"region": region}), headers={"Mcp-Param-Region": header})
     assert answer.status == status
@@ -162,11 +186,13 @@ def test_an_argument_that_is_mirrored_into_a_header_must_agree_with_it(server, r
         assert answer.response(1)["error"]["code"] == -32020
 
 
+@pytest.mark.requirement(82)
 def test_a_parameter_header_that_no_argument_asks_for_is_ignored(server):
     answer = server.ask(call("echo", {"text": "x"}), headers={"Mcp-Param-Region": "us-west1"})
     assert answer.status == 200
 
 
+@pytest.mark.requirement(87)
 def test_a_session_id_is_neither_read_nor_given(server):
     for message in (modern_request("server/discover"), modern_request("no/such"), initialize()):
         answer = server.ask(message, headers={"Mcp-Session-Id": "stale", "Last-Event-ID": "7"})
@@ -193,6 +219,7 @@ def test_a_body_that_is_too_large_is_refused(server):
     ],
     ids=str,
 )
+@pytest.mark.requirement(74)
 def test_only_loopback_hosts_and_origins_are_served_by_default(served, headers, status):
     told = {name: value.replace("{port}", str(served.port)) for name, value in headers.items()}
     for message in (modern_request("tools/list"), initialize()):

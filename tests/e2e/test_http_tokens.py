@@ -46,6 +46,7 @@ def call(server, tool: str, token: str) -> HttpAnswer:
     return server.ask(modern_request("tools/call", {"name": tool, "arguments": {}}), headers=bearer(token))
 
 
+@pytest.mark.requirement(75, 88)
 def test_without_a_token_401_says_where_to_get_one_and_for_what(server):
     answer = server.ask(modern_request("tools/list"))
     assert answer.status == 401
@@ -53,6 +54,7 @@ def test_without_a_token_401_says_where_to_get_one_and_for_what(server):
 
 
 @pytest.mark.parametrize("token", ["made-up", "expired", "foreign"])
+@pytest.mark.requirement(88)
 def test_a_token_that_is_not_good_gets_401_invalid_token(server, token):
     answer = server.ask(modern_request("tools/list"), headers=bearer(token))
     assert answer.status == 401
@@ -66,6 +68,7 @@ def test_a_scheme_that_is_not_bearer_gets_401(server):
     assert answer.status == 401
 
 
+@pytest.mark.requirement(88)
 def test_a_token_without_the_required_scope_gets_403_with_the_scope(server):
     answer = server.ask(modern_request("tools/list"), headers=bearer("stranger"))
     assert answer.status == 403
@@ -91,6 +94,7 @@ def test_a_token_in_the_query_is_no_token(served):
     assert served.at("/mcp?access_token=reader").ask(modern_request("tools/list")).status == 401
 
 
+@pytest.mark.requirement(88)
 def test_the_metadata_is_served_without_a_token(served):
     answer = served.at("/.well-known/oauth-protected-resource/mcp").exchange("GET")
     assert answer.status == 200
@@ -107,6 +111,7 @@ def test_the_handler_sees_who_calls(server):
     assert result["content"] == [{"type": "text", "text": "client of reader"}]
 
 
+@pytest.mark.requirement(58)
 def test_a_tool_is_neither_listed_nor_callable_without_its_scope(server):
     assert tools(server, "reader") == ["whoami"]
     answer = call(server, "write", "reader")

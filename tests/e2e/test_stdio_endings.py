@@ -37,6 +37,7 @@ def server():
         yield server
 
 
+@pytest.mark.requirement(68, 69)
 def test_requests_followed_by_the_end_of_the_input_are_all_answered():
     """The SDK's own loop answers about half of these and loses the rest in silence."""
     done = subprocess.run(SERVER, input=burst(200), capture_output=True, timeout=60)
@@ -85,6 +86,7 @@ def test_a_call_that_ends_within_the_drain_time_is_answered(server):
     assert server.wait() == 0
 
 
+@pytest.mark.requirement(9, 68)
 def test_a_call_that_takes_too_long_is_told_so_and_does_not_hold_the_process(server):
     server.send(call("slow", {"seconds": 60}))
     server.wait_for_stderr("slow started")
@@ -96,6 +98,7 @@ def test_a_call_that_takes_too_long_is_told_so_and_does_not_hold_the_process(ser
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["TERM", "INT"])
+@pytest.mark.requirement(70)
 def test_a_signal_ends_the_server_once_what_is_open_is_answered(server, number, status):
     server.send(call("slow", {"seconds": 0.4}))
     server.wait_for_stderr("slow started")
@@ -113,6 +116,7 @@ def test_a_second_signal_ends_the_server_at_once(server):
     assert server.wait(5) in (143, -signal.SIGTERM)
 
 
+@pytest.mark.requirement(71)
 def test_a_closed_output_ends_the_process_while_its_input_is_open(server):
     server.ask(modern_request("server/discover"))
     server.close_stdout()
@@ -141,6 +145,7 @@ serve_stdio(ServerFactory(SURFACE), max_line_bytes=1000)
 """
 
 
+@pytest.mark.requirement(1, 3, 72)
 def test_what_is_no_message_is_answered_and_the_connection_lives_on(server):
     """JSON-RPC 2.0, section 5.1: -32700 for what is no JSON, -32600 for what is no request."""
     server.send_raw(b"{ this is no JSON\n")
@@ -154,6 +159,7 @@ def test_what_is_no_message_is_answered_and_the_connection_lives_on(server):
     assert "result" in server.ask(modern_request("tools/list", id=8))
 
 
+@pytest.mark.requirement(67)
 def test_standard_output_carries_messages_alone_whatever_a_handler_prints(server):
     answer = server.ask(call("noisy", {}))
     assert answer["result"]["content"] == [{"type": "text", "text": "noisy done"}]
@@ -180,6 +186,7 @@ def test_on_a_terminal_the_server_says_what_it_waits_for():
     assert b"MCP server" in lines[0]
 
 
+@pytest.mark.requirement(2, 31)
 def test_string_and_number_ids_are_cancelled_apart(server):
     """JSON-RPC: "5" is not 5."""
     server.send(call("slow", {"seconds": 1}, id=5))

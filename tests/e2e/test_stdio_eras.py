@@ -49,6 +49,7 @@ def dual_server():
         yield server
 
 
+@pytest.mark.requirement(11, 17)
 def test_a_refused_client_that_goes_on_is_still_refused(server):
     server.ask(INITIALIZE)
     server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -64,6 +65,7 @@ def test_a_refused_client_that_goes_on_is_still_refused(server):
         ("io.modelcontextprotocol/clientCapabilities", "clientCapabilities"),
     ],
 )
+@pytest.mark.requirement(11)
 def test_half_an_envelope_is_refused_and_what_is_missing_is_named(server, missing, named):
     """basic/index: a request without the required fields is -32602."""
     request = modern("tools/list")
@@ -75,6 +77,7 @@ def test_half_an_envelope_is_refused_and_what_is_missing_is_named(server, missin
 
 
 @pytest.mark.parametrize("version", ["2099-01-01", "2025-11-25", "nonsense"])
+@pytest.mark.requirement(17, 22)
 def test_a_version_that_is_not_served_is_refused_also_after_a_good_request(server, version):
     server.ask(modern("tools/list"))
     request = modern("tools/list", id=2, **{"io.modelcontextprotocol/protocolVersion": version})
@@ -83,6 +86,7 @@ def test_a_version_that_is_not_served_is_refused_also_after_a_good_request(serve
     assert error["data"] == {"supported": ["2026-07-28"], "requested": version}
 
 
+@pytest.mark.requirement(26)
 def test_serving_legacy_is_asked_for_and_the_handshake_gives_the_legacy_revision(dual_server):
     result = dual_server.ask(INITIALIZE)["result"]
     assert result["protocolVersion"] == "2025-11-25"
@@ -94,6 +98,7 @@ def test_serving_legacy_is_asked_for_and_the_handshake_gives_the_legacy_revision
     assert called["content"] == [{"type": "text", "text": "old"}]
 
 
+@pytest.mark.requirement(17, 27)
 def test_a_modern_request_stays_served_after_a_legacy_opening(dual_server):
     dual_server.ask(INITIALIZE)
     dual_server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})

@@ -39,6 +39,7 @@ def server():
         yield server
 
 
+@pytest.mark.requirement(46)
 def test_a_listed_schema_is_its_file_byte_for_byte(tmp_path):
     definition = '{"description":"odd","name":"odd","x-extra":[null],"inputSchema":%s}' % ODD_SCHEMA  # noqa: UP031
     (tmp_path / "odd.json").write_text(definition, encoding="utf-8")
@@ -50,6 +51,7 @@ def test_a_listed_schema_is_its_file_byte_for_byte(tmp_path):
     assert json.dumps(json.loads(definition), ensure_ascii=False, separators=(",", ":")).encode() in line
 
 
+@pytest.mark.requirement(53, 54)
 def test_arguments_that_break_the_definition_name_the_place_the_rule_and_the_mend(server):
     result = server.ask(call("echo", {"text": 5, "extra": 1}))["result"]
     assert result["isError"] is True
@@ -60,12 +62,14 @@ def test_arguments_that_break_the_definition_name_the_place_the_rule_and_the_men
     assert "/text" in result["content"][0]["text"]
 
 
+@pytest.mark.requirement(51)
 def test_an_unknown_tool_is_a_protocol_error(server):
     error = server.ask(call("no_such_tool", {}))["error"]
     assert error["code"] == -32602
     assert "no_such_tool" in error["message"]
 
 
+@pytest.mark.requirement(55)
 def test_a_handler_that_raises_gives_an_error_without_its_text_and_logs_its_traceback(server):
     result = server.ask(call("boom", {}))["result"]
     assert result["isError"] is True
@@ -79,6 +83,7 @@ def test_no_arguments_are_the_same_however_they_are_said(server, params):
     assert result["content"] == [{"type": "text", "text": "2026-07-28T00:00:00Z"}]
 
 
+@pytest.mark.requirement(35)
 def test_progress_is_reported_on_the_client_s_token(server):
     request = call("slow", {"seconds": 0.2})
     request["params"]["_meta"]["progressToken"] = "t"
@@ -87,6 +92,7 @@ def test_progress_is_reported_on_the_client_s_token(server):
     assert values == [1, 2, 3, 4]
 
 
+@pytest.mark.requirement(62)
 def test_a_cursor_that_was_never_given_is_refused(server):
     """server/utilities/pagination; an empty string is a cursor like any other."""
     for number, cursor in enumerate(["made-up", ""], start=1):

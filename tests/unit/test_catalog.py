@@ -82,6 +82,7 @@ def test_every_fault_of_every_file_is_told_at_once(write):
     ]
 
 
+@pytest.mark.requirement(57)
 def test_two_definitions_of_one_name_are_refused():
     with pytest.raises(CatalogError, match="the name refund is taken"):
         Catalog.of([ToolDefinition.from_wire(REFUND, "a.json"), ToolDefinition.from_wire(REFUND, "b.json")])
@@ -148,6 +149,7 @@ def test_what_the_caller_keeps_cannot_change_a_definition():
     assert definition == ToolDefinition.from_wire(REFUND)
 
 
+@pytest.mark.requirement(21)
 def test_a_catalog_of_definitions_is_in_the_order_of_their_names():
     made = [ToolDefinition.from_wire({"name": name, "inputSchema": {"type": "object"}}) for name in "cab"]
     assert Catalog.of(made).names == ("a", "b", "c")

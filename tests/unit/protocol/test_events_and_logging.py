@@ -31,6 +31,7 @@ async def nothing(args, ctx):
     return None
 
 
+@pytest.mark.requirement(37, 38)
 async def test_a_listener_is_acknowledged_and_told_only_what_it_asked_for():
     subscriptions = Subscriptions()
     async with raw_client(ServerFactory(surface(nothing), subscriptions=subscriptions)) as client:
@@ -52,6 +53,7 @@ async def test_a_listener_is_acknowledged_and_told_only_what_it_asked_for():
         assert {message["params"]["_meta"][SUBSCRIPTION] for message in told} == {listening}
 
 
+@pytest.mark.requirement(38, 40)
 async def test_two_listeners_on_fresh_servers_share_the_bus_and_a_stream_ends_with_an_answer():
     subscriptions = Subscriptions()
     async with raw_client(ServerFactory(surface(nothing), subscriptions=subscriptions)) as client:
@@ -68,6 +70,7 @@ async def test_two_listeners_on_fresh_servers_share_the_bus_and_a_stream_ends_wi
         assert all(message["result"]["_meta"][SUBSCRIPTION] == message["id"] for message in ended)
 
 
+@pytest.mark.requirement(40)
 async def test_listening_takes_no_room_from_the_requests_in_flight_and_ends_with_the_input():
     subscriptions = Subscriptions()
     factory = ServerFactory(surface(nothing), subscriptions=subscriptions)
@@ -82,6 +85,7 @@ async def test_listening_takes_no_room_from_the_requests_in_flight_and_ends_with
         assert "result" in ended
 
 
+@pytest.mark.requirement(39)
 async def test_without_subscriptions_the_server_declares_none_and_knows_no_such_method():
     async with raw_client(surface(nothing)) as client:
         assert (await client.error("subscriptions/listen", notifications={}))["code"] == -32601
@@ -106,12 +110,14 @@ async def logged(client, **meta) -> list[str]:
     ("level", "sent"),
     [(None, []), ("debug", ["debug", "info", "error"]), ("info", ["info", "error"]), ("critical", [])],
 )
+@pytest.mark.requirement(64)
 async def test_log_entries_go_only_to_a_request_that_asked_for_their_level(level, sent):
     async with raw_client(surface(logs, logging=True)) as client:
         meta = {} if level is None else {"io.modelcontextprotocol/logLevel": level}
         assert await logged(client, **meta) == sent
 
 
+@pytest.mark.requirement(66)
 async def test_a_surface_without_logging_declares_none_and_sends_none():
     async with raw_client(surface(logs)) as client:
         assert "logging" not in (await client.result("server/discover"))["capabilities"]
@@ -129,6 +135,7 @@ async def progress_of(handler) -> list[dict]:
         return [note["params"] for note in client.notifications if note["method"] == "notifications/progress"]
 
 
+@pytest.mark.requirement(35)
 async def test_progress_that_does_not_grow_is_dropped():
     async def handler(args, ctx):
         for done in (1, 1, 0.5, 2, float("nan"), float("inf"), 3):
@@ -137,6 +144,7 @@ async def test_progress_that_does_not_grow_is_dropped():
     assert [note["progress"] for note in await progress_of(handler)] == [1, 2, 3]
 
 
+@pytest.mark.requirement(36)
 async def test_the_rate_of_progress_is_limited_and_the_last_value_passes():
     async def handler(args, ctx):
         for done in range(1, 1001):
@@ -155,6 +163,7 @@ async def test_progress_carries_a_message_that_can_be_written():
     assert await progress_of(handler) == [{"progressToken": 0, "progress": 1, "total": 2, "message": "half ?"}]
 
 
+@pytest.mark.requirement(30)
 async def test_a_cancelled_request_stops_its_handler():
     stopped = anyio.Event()
 

@@ -39,6 +39,15 @@ def test_a_modern_request_is_admitted_with_what_its_envelope_says():
     assert scope.headers["x-region"] == "eu"
 
 
+@pytest.mark.requirement(12, 16)
+def test_an_envelope_may_lack_the_client_and_hold_keys_of_others():
+    message = modern_request("tools/list", {"_meta": {"com.example/trace": [1]}})
+    del message["params"]["_meta"]["io.modelcontextprotocol/clientInfo"]
+    admitted = post(message)
+    assert isinstance(admitted, Admitted)
+    assert admitted.scope.client is None
+
+
 @pytest.mark.parametrize("meta", [{"progressToken": 0}, {"io.modelcontextprotocol/logLevel": "info"}])
 def test_a_request_that_asks_for_messages_wants_a_stream(meta):
     admitted = post(modern_request("tools/list", {"_meta": meta}))
@@ -51,6 +60,7 @@ def test_a_request_that_asks_for_messages_wants_a_stream(meta):
     [b"", b"{", b"\xff", b'{"a":NaN}', b"[" * 100_000, b"9" * 5000 + b"x", b'\xef\xbb\xbf{"jsonrpc":"2.0"}'],
     ids=["empty", "cut", "no UTF-8", "NaN", "deep", "a number of 5000 digits", "byte order mark"],
 )
+@pytest.mark.requirement(1, 3)
 def test_a_body_that_is_no_json_is_a_parse_error_without_an_id(body):
     answer = error(post(body))
     assert answer["error"]["code"] == -32700
@@ -71,23 +81,27 @@ def test_a_body_that_is_no_json_is_a_parse_error_without_an_id(body):
         ({"jsonrpc": "2.0", "id": 7, "method": None}, 7),
     ],
 )
+@pytest.mark.requirement(1, 3)
 def test_json_that_is_no_single_message_is_an_invalid_request_with_the_id_that_can_be_read(message, told_id):
     answer = error(post(message))
     assert answer["error"]["code"] == -32600
     assert answer["id"] == told_id
 
 
+@pytest.mark.requirement(7, 77)
 def test_a_notification_of_a_served_version_is_acknowledged():
     version = {"mcp-protocol-version": "2026-07-28"}
     assert post(notification("notifications/cancelled", {"requestId": 1}), version) == Answer(202)
 
 
+@pytest.mark.requirement(77)
 def test_a_notification_of_another_version_is_refused_without_an_id():
     answer = error(post(notification("notifications/initialized"), {"mcp-protocol-version": "2025-11-25"}))
     assert answer["id"] is None
     assert answer["error"]["data"] == {"supported": ["2026-07-28"], "requested": "2025-11-25"}
 
 
+@pytest.mark.requirement(25)
 def test_initialize_is_refused_with_the_versions_and_the_mend():
     answer = error(post(initialize()))
     assert answer["error"]["code"] == -32022
@@ -102,6 +116,7 @@ def test_initialize_is_refused_behind_modern_headers_too_even_where_legacy_is_se
 
 
 @pytest.mark.parametrize("legacy", ["reject", "serve"])
+@pytest.mark.requirement(25, 79)
 def test_initialize_within_an_envelope_is_a_method_that_does_not_exist(legacy):
     answer = post(modern_request("initialize", {"protocolVersion": "2025-11-25"}), legacy=legacy)
     assert isinstance(answer, Answer)
@@ -111,6 +126,7 @@ def test_initialize_within_an_envelope_is_a_method_that_does_not_exist(legacy):
 
 
 @pytest.mark.parametrize("message", [request("tools/list", {}), request("tools/list") | {"params": None}], ids=str)
+@pytest.mark.requirement(11)
 def test_a_request_without_headers_or_envelope_is_told_what_is_missing(message):
     answer = error(post(message))
     assert answer["error"]["code"] == -32602
@@ -118,12 +134,14 @@ def test_a_request_without_headers_or_envelope_is_told_what_is_missing(message):
     assert answer["error"]["data"] == {"supported": ["2026-07-28"]}
 
 
+@pytest.mark.requirement(78)
 def test_a_version_that_only_the_header_names_and_that_is_not_served_is_unsupported():
     answer = error(post(request("tools/list"), {"mcp-protocol-version": "2025-06-18"}))
     assert answer["error"]["code"] == -32022
     assert answer["error"]["data"] == {"supported": ["2026-07-28"], "requested": "2025-06-18"}
 
 
+@pytest.mark.requirement(22, 78)
 def test_an_unserved_version_in_header_and_envelope_is_unsupported():
     answer = error(post(modern_request("tools/list", revision="1900-01-01")))
     assert answer["error"]["code"] == -32022
@@ -142,12 +160,14 @@ def test_an_unserved_version_in_header_and_envelope_is_unsupported():
     ],
     ids=str,
 )
+@pytest.mark.requirement(80, 81, 83)
 def test_headers_that_do_not_repeat_the_envelope_are_a_mismatch_under_both_policies(headers):
     message = modern_request("tools/call", {"name": "echo"})
     assert error(post(message, headers))["error"]["code"] == -32020
     assert error(post(message, headers, legacy="serve"))["error"]["code"] == -32020
 
 
+@pytest.mark.requirement(11)
 def test_an_envelope_that_is_not_whole_is_told_what_is_missing_and_what_is_served():
     message = modern_request("tools/list")
     del message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"]

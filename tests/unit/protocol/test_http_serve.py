@@ -39,6 +39,7 @@ def test_what_is_no_address_is_told_how_one_is_written(address):
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "mcp.example.com"])
+@pytest.mark.requirement(75)
 def test_an_address_that_others_reach_needs_the_names_they_reach_it_by(host):
     with pytest.raises(ValueError, match="--allowed-host"):
         serve_http(app(), host, 0)

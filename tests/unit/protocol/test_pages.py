@@ -37,17 +37,20 @@ def test_the_pages_hold_every_item_once_in_order(count, size, lengths):
     assert len(names) == count
 
 
+@pytest.mark.requirement(62)
 def test_a_cursor_is_good_for_another_process_with_the_same_list():
     """Replicas serve the same list, and so does a fresh process: a cursor must not be one of them's alone."""
     cursor = pages(30, 10).page(None)["nextCursor"]
     assert pages(30, 10).page(cursor)["tools"][0]["name"] == "t010"
 
 
+@pytest.mark.requirement(62, 63)
 def test_an_unknown_cursor_has_no_page_and_the_empty_one_is_unknown():
     assert pages(30, 10).page("made-up") is None
     assert pages(30, 10).page("") is None
 
 
+@pytest.mark.requirement(60, 61)
 def test_the_cache_hint_is_on_every_page():
     found = pages(30, 10, cache=CacheHint(ttl_ms=5000, scope="public"))
     first = found.page(None)

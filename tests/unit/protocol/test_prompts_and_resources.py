@@ -182,6 +182,7 @@ async def test_a_resource_that_is_not_there_is_told_with_its_uri(uri):
         assert error["data"] == {"uri": uri}
 
 
+@pytest.mark.requirement(60)
 async def test_caching_hints_are_given_for_each_method():
     surface = Surface(
         "s",
@@ -211,6 +212,7 @@ async def test_caching_hints_are_given_for_each_method():
         ),
     ],
 )
+@pytest.mark.requirement(62)
 async def test_every_list_has_pages_and_refuses_a_cursor_it_never_gave(method, key, offers):
     async with raw_client(Surface("s", "1", page_size=2, **offers)) as client:
         items, cursor = [], None

@@ -21,6 +21,7 @@ def text(content: str) -> list[dict]:
     return [{"type": "text", "text": content}]
 
 
+@pytest.mark.requirement(5)
 def test_a_string_is_text_alone():
     assert reply("t", "hi", None) == {"resultType": "complete", "content": text("hi")}
 
@@ -79,6 +80,7 @@ def test_an_sdk_result_object_goes_out_untouched():
     assert reply("t", result, NUMBER_IN_AN_OBJECT) is result
 
 
+@pytest.mark.requirement(56)
 def test_a_result_that_breaks_its_schema_is_withheld_and_logged(caplog):
     with caplog.at_level(logging.ERROR):
         result = reply("t", {"n": "secret"}, NUMBER_IN_AN_OBJECT)

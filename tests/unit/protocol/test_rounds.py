@@ -40,6 +40,7 @@ def accept(**content):
     return {"action": "accept", "content": content}
 
 
+@pytest.mark.requirement(29, 42)
 async def test_a_handler_asks_one_question_after_another_and_keeps_nothing_in_between():
     async with raw_client(factory(two_questions)) as client:
         first = await client.result("tools/call", name="ask", arguments={})
@@ -86,6 +87,7 @@ async def test_the_rounds_of_a_request_may_land_on_replicas_that_share_the_keys(
     ],
     ids=["tampered", "forged", "other-arguments"],
 )
+@pytest.mark.requirement(43, 44)
 async def test_a_state_that_is_not_what_was_given_out_is_refused(change):
     async with raw_client(factory(two_questions)) as client:
         state = (
@@ -95,6 +97,7 @@ async def test_a_state_that_is_not_what_was_given_out_is_refused(change):
         assert error["code"] == -32602
 
 
+@pytest.mark.requirement(43, 44)
 async def test_a_state_of_another_key_or_another_service_is_refused():
     async with raw_client(factory(two_questions)) as client:
         state = (
@@ -167,6 +170,7 @@ async def test_questions_that_are_asked_at_the_same_time_are_put_in_one_round(ha
         assert second["content"] == [{"type": "text", "text": "both"}]
 
 
+@pytest.mark.requirement(45)
 async def test_only_what_is_still_missing_is_asked_for():
     async with raw_client(factory(in_a_task_group)) as client:
         result = await client.result("tools/call", name="ask", arguments={}, inputResponses={"a": accept(name="x")})
@@ -185,6 +189,7 @@ async def test_an_answer_that_breaks_its_schema_is_asked_for_again(answer):
         assert "requestState" not in result
 
 
+@pytest.mark.requirement(45)
 async def test_an_answer_to_a_question_that_nobody_asked_is_ignored():
     async with raw_client(factory(two_questions)) as client:
         responses = {"who": accept(name="Ada"), "else": accept(name="x")}
@@ -209,6 +214,7 @@ async def test_a_user_may_say_no(action):
     ],
     ids=["empty-means-form", "form", "url-only", "none"],
 )
+@pytest.mark.requirement(13, 42)
 async def test_a_client_that_did_not_declare_the_capability_is_refused(capabilities, served):
     """basic/index: -32021 with what is required."""
     async with raw_client(factory(two_questions)) as client:

@@ -44,6 +44,7 @@ def listed(surface: Surface, method: str = "tools/list", key: str = "tools", ide
 WRITE = RequiredScopes(tools={"write": ["w"]})
 
 
+@pytest.mark.requirement(58)
 def test_a_tool_is_neither_listed_nor_found_without_all_its_scopes():
     whole = surface(RequiredScopes(tools={"write": ["w", "x"]}))
     for granted in ([], ["w"], ["x", "other"]):
@@ -88,6 +89,7 @@ def test_scopes_for_what_is_not_there_are_refused():
         surface(RequiredScopes(tools={"wirte": ["w"]}, resources={"y://": ["w"]}))
 
 
+@pytest.mark.requirement(61)
 def test_a_public_caching_hint_beside_required_scopes_is_refused():
     with pytest.raises(ValueError, match=r"not public: .*tools/list"):
         surface(WRITE, cache=CacheHint(ttl_ms=1, scope="public"))

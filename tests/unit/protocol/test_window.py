@@ -149,6 +149,7 @@ async def test_a_string_id_stays_a_string_also_where_it_is_cancelled():
                 int(value)
 
 
+@pytest.mark.requirement(9)
 async def test_what_the_dispatcher_gives_up_is_not_said_in_a_code_that_new_code_should_not_use():
     """basic/index: no codes in -32000..-32019."""
     async with Wire(Window(10, 1.0)) as wire:

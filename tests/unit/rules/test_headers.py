@@ -110,6 +110,7 @@ def test_outside_of_properties_it_is_out_of_place(schema, path):
     [case[1] for case in (*CASES, *OUTSIDE_PROPERTIES)],
     ids=[case[0] for case in (*CASES, *OUTSIDE_PROPERTIES)],
 )
+@pytest.mark.requirement(59)
 def test_the_sdk_gives_the_same_verdict(schema):
     assert (find_invalid_x_mcp_header(schema) is None) == (header_errors(schema) == [])
 

@@ -32,6 +32,7 @@ def rules_and_paths(definition: Any, **switches: bool) -> list[tuple[str, str | 
 
 
 @pytest.mark.parametrize("rule", WITH_EXAMPLES, ids=lambda rule: rule.id)
+@pytest.mark.requirement(47, 57, 59)
 def test_a_rule_finds_its_example_and_nothing_in_the_mended_one(rule):
     found = [finding for finding in findings_of(rule, rule.bad) if finding.rule == rule.id]
     assert found
@@ -159,10 +160,12 @@ def test_a_definition_without_end_is_refused():
         pytest.param({"allOf": [{"$ref": "#"}]}, [("schema.loop", "/inputSchema/allOf/0/$ref")], id="loop"),
     ],
 )
+@pytest.mark.requirement(49)
 def test_references_stay_in_the_document(schema, found):
     assert [(f.rule, f.path) for f in definition_errors(tool({"type": "object", **schema}))] == found
 
 
+@pytest.mark.requirement(47)
 def test_a_schema_of_an_older_dialect_is_judged_by_that_dialect():
     draft_07 = {"type": "object", "$schema": "http://json-schema.org/draft-07/schema#"}
     good = tool({**draft_07, "properties": {"a": {"items": [{"type": "string"}]}}})

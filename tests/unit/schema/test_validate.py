@@ -134,12 +134,14 @@ def test_an_older_dialect_is_read_as_what_it_says_it_is(engine):
     assert not compile_validator(schema, engine=engine).is_valid([1])
 
 
+@pytest.mark.requirement(48)
 def test_an_unknown_dialect_is_a_schema_error(engine):
     with pytest.raises(SchemaError, match="dialect"):
         compile_validator({"$schema": "https://example.com/mine"}, engine=engine).compile()
 
 
 @pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef", "$schema"])
+@pytest.mark.requirement(49)
 def test_nothing_is_ever_fetched(keyword, engine, server):
     with pytest.raises(SchemaError):
         compile_validator({keyword: f"{server.url}/schema.json"}, engine=engine).compile()
@@ -156,6 +158,7 @@ CATASTROPHES = [r"^(a*)*\1b$", r"^(a|aa|b?a)*\1(a*)*$", r"^(?=(a+)+\1$)(a|a)*b$"
 
 
 @pytest.mark.parametrize("pattern", CATASTROPHES)
+@pytest.mark.requirement(50)
 def test_a_catastrophic_pattern_is_given_up_and_the_value_refused(pattern, engine):
     validator = compile_validator({"pattern": pattern}, engine=engine)
     with within(10):
@@ -234,6 +237,7 @@ EXPRESSION = {
 
 
 @pytest.mark.parametrize("depth", [1, 3, 60])
+@pytest.mark.requirement(50)
 def test_a_fault_deep_in_a_recursive_union_is_found_in_bounded_time(depth):
     validator = compile_validator(EXPRESSION, engine="jsonschema-rs")
     assert validator.is_valid(expression(depth, {"op": "value", "value": 1}))
