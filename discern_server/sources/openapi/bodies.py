@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from discern_server.sources.openapi import media
+from discern_server.sources.openapi.body_kinds import body_kind, is_anything, is_range
 from discern_server.sources.openapi.description import Body, Content, Encoding
 from discern_server.sources.openapi.documents import Place
 from discern_server.sources.openapi.names import BODY
 from discern_server.sources.openapi.schemas import FILE_SCHEMA, SchemaView, absolute
 from discern_server.upstream.binding import BodyBinding, BodyKind, FieldEncoding, FieldKind
+from discern_server.upstream.media import essence, is_json, is_text
 
 _PREFERRED: Final[tuple[BodyKind, ...]] = ("json", "form", "multipart", "json_lines", "text", "binary")
 
@@ -31,7 +32,7 @@ class BodyDescriber:
         content = min(body.contents, key=self._rank)
         kind = self._kind(content)
         fields = self._fields(content) if kind in ("form", "multipart") else {}
-        is_plain_json = kind == "json" and media.is_range(content.media_type)
+        is_plain_json = kind == "json" and is_range(content.media_type)
         schema = Place(self._schema(content, kind, fields), body.place.uri, body.place.pointer)
         return schema, BodyBinding(
             argument=BODY,
@@ -45,7 +46,7 @@ class BodyDescriber:
         """Lower is better; the first of equals is taken."""
         kind = self._kind(content)
         carries = kind in ("multipart", "binary") or content.schema is None or not self._asks_for_bytes(content)
-        return not carries, _PREFERRED.index(kind), media.essence(content.media_type) != "application/json"
+        return not carries, _PREFERRED.index(kind), essence(content.media_type) != "application/json"
 
     def _asks_for_bytes(self, content: Content) -> bool:
         if content.schema is None or not self._may_hold_files(content):
@@ -55,16 +56,16 @@ class BodyDescriber:
         )
 
     def _may_hold_files(self, content: Content) -> bool:
-        return media.body_kind(content.media_type) in ("json", "form")
+        return body_kind(content.media_type) in ("json", "form")
 
     def _kind(self, content: Content) -> BodyKind:
         """By media type; text and bytes are told apart by the schema where the type leaves it open."""
-        kind = media.body_kind(content.media_type)
+        kind = body_kind(content.media_type)
         types = self._view.types(content.schema) if content.schema is not None else set()
         raw = content.schema is not None and self._view.has_file(content.schema)
         if kind == "json_lines" and content.item_schema is None and "array" not in types:
             return "text"
-        if kind == "json" and media.is_anything(content.media_type) and (raw or content.schema is None):
+        if kind == "json" and is_anything(content.media_type) and (raw or content.schema is None):
             return "binary"
         if kind == "text" and raw:
             return "binary"
@@ -88,7 +89,7 @@ class BodyDescriber:
         """The schema, where it is one of text; what is structured otherwise (XML) is written by the caller."""
         if content.schema is not None and self._view.types(content.schema) == {"string"}:
             return absolute(content.schema)
-        return {"type": "string", "description": f"The body, as {media.essence(content.media_type)} text."}
+        return {"type": "string", "description": f"The body, as {essence(content.media_type)} text."}
 
     # --- the properties of forms ----------------------------------------------------------------
 
@@ -113,7 +114,7 @@ class BodyDescriber:
         return found
 
     def _field_kind(self, content: Content, name: str, encoding: Encoding | None, *, is_file: bool) -> FieldKind:
-        if media.body_kind(content.media_type) == "form":
+        if body_kind(content.media_type) == "form":
             return "json" if encoding is not None and _all_json(encoding) else "text"
         if name in content.files or is_file:
             return "file"
@@ -121,8 +122,8 @@ class BodyDescriber:
             return "text"
         if _all_json(encoding):
             return "json"
-        return "text" if all(media.is_text(name) for name in encoding.content_types) else "file"
+        return "text" if all(is_text(name) for name in encoding.content_types) else "file"
 
 
 def _all_json(encoding: Encoding) -> bool:
-    return bool(encoding.content_types) and all(media.is_json(name) for name in encoding.content_types)
+    return bool(encoding.content_types) and all(is_json(name) for name in encoding.content_types)

@@ -73,9 +73,11 @@ class Schemas:
         converted = self._parts[part]
         self._refuse_broken([self._documents.path(part.place)])
         schema = converted.schema
-        if schema.keys() == {"$ref"}:
-            return self._definitions.get(schema["$ref"].removeprefix(_REFERENCE), converted)
-        return converted
+        if schema.keys() != {"$ref"}:
+            return converted
+        name = schema["$ref"].removeprefix(_REFERENCE)
+        self._refuse_broken([self._path_of(name)])
+        return self._definitions.get(name, converted)
 
     def used_by(self, parts: Iterable[Converted]) -> tuple[Mapping[str, Any], int]:
         """What ``$defs`` has to hold for `parts`, in the order of names, and its size as compact JSON.
@@ -106,7 +108,14 @@ class Schemas:
         names = frozenset(_references(schema))
         if not self._sound:
             schema = self._mended(schema, names, path)
-        return Converted(freeze(schema), names, len(json.dumps(schema, separators=(",", ":"))))
+        text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+        try:
+            size = len(text.encode())
+        except UnicodeEncodeError:
+            message = "a name in it holds half of a surrogate pair, which no UTF-8 text can carry"
+            self._broken[path] = Diagnostic(rule="openapi.schema", message=message, path=path)
+            size = len(text)
+        return Converted(freeze(schema), names, size)
 
     def _mended(self, schema: Any, names: frozenset[str], path: str) -> Any:
         try:

@@ -135,7 +135,7 @@ class ToolMaker:
             schema, body = self._bodies.describe(operation.body)
             arguments[body.argument] = self._bundler.convert(schema, "input")
             said = operation.body.description
-            descriptions[body.argument] = {"description": said} if said else {}
+            descriptions[body.argument] = {"description": _sayable(said)} if said else {}
             required += [body.argument] if body.required else []
         output = describe_output(operation, self._view)
         converted = self._outputs(operation, output)
@@ -261,7 +261,7 @@ def _said_of(parameter: Parameter) -> dict[str, Any]:
     """What a parameter says of itself; it goes before what its schema says."""
     said: dict[str, Any] = {}
     if parameter.description:
-        said["description"] = parameter.description
+        said["description"] = _sayable(parameter.description)
     if parameter.deprecated:
         said["deprecated"] = True
     return said
@@ -305,13 +305,17 @@ def _description(operation: Operation) -> str:
 
 
 def _shortened(text: str | None, limit: int) -> str | None:
-    """The text without space around it, cut at a word where it is too long."""
-    text = (text or "").strip()
+    """The text without space around it, cut at a word where it is too long; half a surrogate pair is a ``?``."""
+    text = _sayable(text or "").strip()
     if len(text) <= limit:
         return text or None
     cut = text[: limit - 1]
     head, space, _ = cut.rpartition(" ")
     return (head if space and len(head) > limit // 2 else cut).rstrip() + "…"
+
+
+def _sayable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def _annotations(operation: Operation) -> Mapping[str, bool]:

@@ -20,6 +20,8 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
 
 from discern_server.result import Diagnostic, Severity
+from discern_server.schema.pointer import parse as parse_pointer
+from discern_server.schema.pointer import pointer
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """The largest document that is read."""
@@ -97,7 +99,7 @@ class Place:
 
     def __getitem__(self, key: str | int) -> Place:
         """The value under a key or index that is there."""
-        return Place(self.value[key], self.uri, f"{self.pointer}/{escape(str(key))}")
+        return Place(self.value[key], self.uri, self.pointer + pointer((key,)))
 
     def get(self, key: str) -> Place | None:
         """The value under a key, or None where this is no mapping or does not hold it (or holds null)."""
@@ -105,8 +107,11 @@ class Place:
             return self[key]
         return None
 
-    def mapping(self, key: str) -> Mapping[str, Place]:
-        """The members of the object under a key, extensions (``x-``) left out; empty where it is absent.
+    def mapping(self, key: str, *, extensible: bool = False) -> Mapping[str, Place]:
+        """The members of the object under a key; empty where it is absent.
+
+        An object that is `extensible` may hold extensions among its members: names that begin with ``x-`` are left
+        out. In any other, such as a map of security schemes, they are names like others.
 
         Raises:
             DescriptionError: What stands there is no object.
@@ -114,7 +119,7 @@ class Place:
         found = self.get(key)
         if found is None:
             return {}
-        return {name: found[name] for name in found.object() if not name.startswith("x-")}
+        return {name: found[name] for name in found.object() if not (extensible and name.startswith("x-"))}
 
     def items(self, key: str) -> list[Place]:
         """The items of the array under a key; empty where it is absent.
@@ -156,15 +161,6 @@ def kind_of(value: Any) -> str:
     """What JSON calls a value, with its article."""
     kinds = {dict: "an object", list: "an array", str: "text", bool: "a boolean", type(None): "null"}
     return kinds.get(type(value), "a number")
-
-
-def escape(token: str) -> str:
-    """One reference token of a JSON Pointer (RFC 6901, section 3)."""
-    return token.replace("~", "~0").replace("/", "~1")
-
-
-def _unescape(token: str) -> str:
-    return token.replace("~1", "/").replace("~0", "~")
 
 
 class Documents:
@@ -271,22 +267,20 @@ class Documents:
             ) from error  # fmt: skip
         return self._descend(Place(document, uri), unquote(fragment), reference, place)
 
-    def _descend(self, target: Place, pointer: str, reference: str, place: Place) -> Place:
-        if pointer and not pointer.startswith("/"):
-            raise DescriptionError(
-                place, f"the reference {shorten(reference)} is no JSON Pointer", rule="openapi.reference"
-            )
-        for token in pointer.split("/")[1:]:
-            key: str | int = _unescape(token)
-            if isinstance(target.value, list) and token.isdecimal():
-                key = int(token)
+    def _descend(self, target: Place, fragment: str, reference: str, place: Place) -> Place:
+        try:
+            tokens = parse_pointer(fragment)
+        except ValueError:
+            message = f"the reference {shorten(reference)} is no JSON Pointer"
+            raise DescriptionError(place, message, rule="openapi.reference") from None
+        for token in tokens:
+            key = int(token) if isinstance(target.value, list) and token.isdecimal() else token
             try:
                 target = target[key]
             except (KeyError, IndexError, TypeError):
-                raise DescriptionError(
-                    place, f"the reference {shorten(reference)} leads to nothing: there is no {token!r}"
-                    f" at {self.path(target)}", rule="openapi.reference",
-                ) from None  # fmt: skip
+                where = f"there is no {token!r} at {self.path(target)}"
+                message = f"the reference {shorten(reference)} leads to nothing: {where}"
+                raise DescriptionError(place, message, rule="openapi.reference") from None
         return target
 
     def follow(self, place: Place) -> Place:

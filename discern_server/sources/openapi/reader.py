@@ -96,7 +96,7 @@ class Reader:
         self._read_schemes()
         operations: list[Operation] = []
         refusals: list[Refusal] = []
-        for path, item in self.root.mapping("paths").items():
+        for path, item in self.root.mapping("paths", extensible=True).items():
             for outcome in self._read_path(path, item):
                 if isinstance(outcome, Operation):
                     operations.append(outcome)
@@ -110,7 +110,7 @@ class Reader:
             operations=tuple(operations),
             refusals=tuple(refusals),
             security_schemes=self._schemes,
-            findings=(*self.documents.warnings, *dict.fromkeys(self._findings)),
+            findings=tuple(dict.fromkeys(self._findings)),
         )
 
     def note(self, place: Place, message: str, *, rule: str = "openapi.odd", fix: str | None = None) -> None:
@@ -264,7 +264,7 @@ class Reader:
         return security
 
     def _responses(self, operation: Place) -> Iterator[Response]:
-        for status, place in operation.mapping("responses").items():
+        for status, place in operation.mapping("responses", extensible=True).items():
             try:
                 yield self.response(status, self.documents.follow(place), operation)
             except DescriptionError as fault:

@@ -11,11 +11,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discern_server.sources.openapi import media
+from discern_server.sources.openapi.body_kinds import is_anything
 from discern_server.sources.openapi.description import Content, Operation, Response
 from discern_server.sources.openapi.documents import Place
 from discern_server.sources.openapi.schemas import SchemaView, absolute
 from discern_server.upstream.binding import ResponseBinding
+from discern_server.upstream.media import is_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,10 @@ def _json_content(response: Response, view: SchemaView) -> Content | None:
     """The response's JSON, if it has any and the description says what it is."""
     described = [content for content in response.contents if content.schema is not None]
     for content in described:
-        if media.is_json(content.media_type):
+        if is_json(content.media_type):
             return content
     for content in described:
-        if media.is_anything(content.media_type) and content.schema is not None:
+        if is_anything(content.media_type) and content.schema is not None:
             types = view.types(content.schema)
             return content if types and "string" not in types else None
     return None

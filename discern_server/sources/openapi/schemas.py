@@ -32,8 +32,15 @@ FILE_SCHEMA: Final[Mapping[str, Any]] = {
 
 
 def absolute(place: Place) -> Any:
-    """The schema at `place`, its references made absolute, so that it means the same wherever it is put."""
-    return _absolute(place.value, place.uri)
+    """The schema at `place`, its references made absolute, so that it means the same wherever it is put.
+
+    Raises:
+        DescriptionError: It is nested too deeply.
+    """
+    try:
+        return _absolute(place.value, place.uri)
+    except RecursionError as error:
+        raise DescriptionError(place, "the schema is nested too deeply", rule="openapi.schema") from error
 
 
 def _absolute(schema: Any, base: str) -> Any:
@@ -87,12 +94,8 @@ class SchemaView:
 
     def has_file(self, place: Place) -> bool:
         """Whether the schema, or its items, asks for raw bytes."""
-        for part in self._parts(place):
-            if is_binary(part.value):
-                return True
-            items = part.get("items")
-            if items is not None and isinstance(items.value, Mapping) and self.has_file(items):
-                return True
+        if any(is_binary(part.value) for part in self._parts(place, and_items=True)):
+            return True
         return self._untyped_is_file and self._is_untyped(place)
 
     def _is_untyped(self, place: Place) -> bool:
@@ -147,8 +150,11 @@ class SchemaView:
                 ]
         return result
 
-    def _parts(self, place: Place) -> Iterator[Place]:
-        """The schema itself and what it is combined of, references followed; each place once."""
+    def _parts(self, place: Place, *, and_items: bool = False) -> Iterator[Place]:
+        """The schema itself and what it is combined of, and its ``items`` if asked for; references followed.
+
+        Each place comes once, for schemas may refer back to themselves.
+        """
         seen: set[tuple[str, str]] = set()
         pending = [place]
         while pending:
@@ -160,6 +166,8 @@ class SchemaView:
                 continue
             seen.add((part.uri, part.pointer))
             yield part
+            if and_items and isinstance(part.value.get("items"), Mapping):
+                pending.append(part["items"])
             for key in _COMBINED:
                 members = part.get(key)
                 if members is not None and isinstance(members.value, list):

@@ -156,6 +156,7 @@ def load(config: OpenApiSource, root: Path) -> Loaded:
     )
     toolset = maker.make([operation for operation in api.operations if operation in selection])
     findings = (
+        *documents.warnings,
         *_refused(api, toolset),
         *api.findings,
         *toolset.findings,

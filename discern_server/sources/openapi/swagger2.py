@@ -9,6 +9,7 @@ from discern_server.sources.openapi.description import Body, Content, Encoding, 
 from discern_server.sources.openapi.documents import DescriptionError, Place
 from discern_server.sources.openapi.reader import METHODS, PathItem, Reader
 from discern_server.upstream.binding import Location, Server, Style
+from discern_server.upstream.media import is_json
 
 _LOCATIONS: Final[Mapping[str, Location]] = {"path": "path", "query": "query", "header": "header"}
 _COLLECTIONS: Final[Mapping[str, tuple[Style, bool]]] = {
@@ -44,7 +45,7 @@ class Swagger2Reader(Reader):
             raise DescriptionError(
                 place, "a parameter has to have a name and be in path, query, header, formData or body"
             )
-        style, explode = self._collection(place)
+        style, explode = self._style(place, location)
         return Parameter(
             place=place,
             name=name,
@@ -53,9 +54,18 @@ class Swagger2Reader(Reader):
             description=place.text("description"),
             deprecated=False,
             schema=_schema_of(place),
-            style=style if location == "query" else "simple",
-            explode=explode if location == "query" else False,
+            style=style,
+            explode=explode,
         )
+
+    def _style(self, place: Place, location: Location) -> tuple[Style, bool]:
+        """The style of a parameter; in a path and a header, arrays are written with commas alone."""
+        style, explode = self._collection(place)
+        if location == "query":
+            return style, explode
+        if place.text("collectionFormat") not in (None, "csv"):
+            self.note(place, f"the collectionFormat of a parameter in {location} is not written; csv is used")
+        return "simple", False
 
     def _collection(self, place: Place) -> tuple[Style, bool]:
         name = place.text("collectionFormat") or "csv"
@@ -133,7 +143,7 @@ class Swagger2Reader(Reader):
             return Response(status=status)
         types = self._media_types("produces", operation) or ["application/json"]
         if isinstance(schema.value, Mapping) and schema.value.get("type") == "file":
-            binary = [name for name in types if not _is_json(name)] or ["application/octet-stream"]
+            binary = [name for name in types if not is_json(name)] or ["application/octet-stream"]
             return Response(status=status, contents=tuple(Content(media_type=name) for name in binary))
         return Response(status=status, contents=tuple(Content(media_type=name, schema=schema) for name in types))
 
@@ -173,8 +183,3 @@ def _property(place: Place) -> dict[str, Any]:
     if (description := place.text("description")) is not None:
         schema["description"] = description
     return schema
-
-
-def _is_json(media_type: str) -> bool:
-    essence = media_type.partition(";")[0].strip().lower()
-    return essence == "application/json" or essence.endswith("+json")

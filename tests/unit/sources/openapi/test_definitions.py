@@ -341,3 +341,38 @@ def test_a_name_does_not_depend_on_what_was_chosen():
     assert all(
         tool.definition.name.startswith("api_same_") for tool in toolset_of(describe(paths), prefix="api_").tools
     )
+
+
+@pytest.mark.parametrize(("broken", "place"), [({"enum": ["\ud800"]}, "/enum/0"), ({"properties": {"\ud800": {}}}, "")])
+def test_a_broken_component_costs_the_operations_that_consist_of_it(broken: dict[str, Any], place: str):
+    components = {"schemas": {"Bad": broken}}
+    bad = {"$ref": "#/components/schemas/Bad"}
+    many = {"type": "array", "items": bad}
+    paths = {"/a": {"post": body(as_json(bad))}, "/b": {"post": body(as_json(many))}, "/c": {"get": OK}}
+    toolset = toolset_of(describe(paths, components=components))
+    assert [tool.operation.key for tool in toolset.tools] == ["GET /c"]
+    assert [refusal.findings[0].path for refusal in toolset.refusals] == [
+        f"openapi.json#/components/schemas/Bad{place}"
+    ] * 2
+
+
+def test_half_a_surrogate_pair_in_a_text_costs_nothing():
+    parameter = {"name": "p", "in": "query", "schema": {}, "description": "a\ud800"}
+    tool = tool_of({**OK, "summary": "b\ud800", "parameters": [parameter]})
+    assert tool.definition.title == "b?"
+    json.dumps(thaw(tool.definition.wire), ensure_ascii=False).encode()
+
+
+def test_schemas_that_refer_to_themselves_are_looked_through_once():
+    rows = {"type": "array", "items": {"$ref": "#/components/schemas/Rows"}}
+    form = {"type": "object", "properties": {"rows": {"$ref": "#/components/schemas/Rows"}}}
+    found = bound(body({"multipart/form-data": {"schema": form}}), components={"schemas": {"Rows": rows}})
+    assert dict(found.fields) == {}
+
+
+def test_nesting_beyond_what_can_be_read_costs_the_operation():
+    deep: dict[str, Any] = {}
+    for _ in range(400):
+        deep = {"properties": {"a": deep}}
+    toolset = toolset_of(describe({"/a": {"post": body(as_json(deep))}, "/c": {"get": OK}}))
+    assert [tool.operation.key for tool in toolset.tools] == ["GET /c"]

@@ -119,7 +119,8 @@ def test_files_outside_of_the_folder_are_refused(tmp_path: Path):
 def test_a_place_tells_kinds_apart():
     place = Place({"a": [1], "b": {"x-y": 1, "c": 2}, "n": None}, ROOT)
     assert [item.pointer for item in place.items("a")] == ["/a/0"]
-    assert list(place.mapping("b")) == ["c"]
+    assert list(place.mapping("b")) == ["x-y", "c"]
+    assert list(place.mapping("b", extensible=True)) == ["c"]
     assert place.get("n") is None
     with pytest.raises(DescriptionError, match="an array is expected"):
         place.items("b")

@@ -267,3 +267,20 @@ def test_a_document_may_refer_to_itself_by_its_own_name():
     document |= {"$self": "https://api.example/o", "components": {"parameters": {"P": {"name": "p", "in": "query"}}}}
     (operation,) = api_of(document).operations
     assert [found.name for found in operation.parameters] == ["p"]
+
+
+def test_names_that_look_like_extensions_are_names_where_nothing_can_be_extended():
+    scheme = {"type": "apiKey", "in": "header", "name": "X-Api-Key"}
+    document = describe({"x-paths": {}, "/x": {"get": {"responses": {"x-note": 1, "200": {"description": "ok"}}}}})
+    document["components"] = {"securitySchemes": {"x-api-key": scheme}}
+    api = api_of(document)
+    assert list(api.security_schemes) == ["x-api-key"]
+    assert [response.status for response in api.operations[0].responses] == ["200"]
+
+
+def test_a_collection_format_that_is_not_written_in_a_path_is_told():
+    """Swagger 2.0, Parameter Object, ``collectionFormat``."""
+    parameter = {"name": "p", "in": "path", "required": True, "type": "array", "collectionFormat": "pipes"}
+    api = api_of(swagger({"/x/{p}": {"get": {**OK, "parameters": [parameter]}}}))
+    assert (api.operations[0].parameters[0].style, api.operations[0].parameters[0].explode) == ("simple", False)
+    assert "csv is used" in api.findings[0].message

@@ -1,4 +1,4 @@
-"""Media types: what kind of body each one is."""
+"""What kind of body each media type is."""
 
 from __future__ import annotations
 
@@ -7,25 +7,16 @@ from typing import Final
 from discern_server.upstream.binding import BodyKind
 from discern_server.upstream.media import essence, is_json, is_text
 
-__all__ = ["body_kind", "essence", "is_anything", "is_json", "is_range", "is_text"]
-
 _JSON_LINES: Final = frozenset(
     {
-        "application/jsonl", "application/x-ndjson", "application/ndjson", "application/x-jsonlines",
+        "application/jsonl",
+        "application/jsonlines",
+        "application/x-jsonlines",
         "application/json-lines",
+        "application/ndjson",
+        "application/x-ndjson",
     }
-)  # fmt: skip
-_ANY: Final = frozenset({"*/*", "application/*"})
-
-
-def is_range(media_type: str) -> bool:
-    """Whether it stands for several types: ``image/*``."""
-    return essence(media_type).endswith("/*")
-
-
-def is_anything(media_type: str) -> bool:
-    """Whether it may as well be JSON: ``*/*``, ``application/*``."""
-    return essence(media_type) in _ANY
+)
 
 
 def body_kind(media_type: str) -> BodyKind:
@@ -40,3 +31,13 @@ def body_kind(media_type: str) -> BodyKind:
     if name.startswith("multipart/"):
         return "multipart"
     return "text" if is_text(media_type) else "binary"
+
+
+def is_range(media_type: str) -> bool:
+    """Whether it stands for several types: ``image/*``."""
+    return essence(media_type).endswith("/*")
+
+
+def is_anything(media_type: str) -> bool:
+    """Whether it may as well be JSON: ``*/*``, ``application/*``."""
+    return essence(media_type) in ("*/*", "application/*")
