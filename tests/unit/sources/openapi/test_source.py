@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,24 @@ def test_an_operation_that_is_refused_is_a_finding_with_its_place(tmp_path: Path
         ("openapi.refused", "openapi.json#/paths/~1bad/get/parameters/0"),
         ("openapi.selection", "discern.toml"),
     ]
+
+
+def test_a_key_that_stands_twice_in_any_document_is_a_finding(tmp_path: Path):
+    pet = '{"get": {"responses": {"200": {"description": "ok"}}}, "get": {"responses": {"200": {"description": "ok"}}}}'
+    write(tmp_path, describe({"/a": {"$ref": "a.json"}}, servers=[{"url": "https://a.example"}]))
+    write(tmp_path, pet, "a.json")
+    source = open_source(OpenApiSource(document="openapi.json"), tmp_path)
+    assert [(found.rule, found.path) for found in source.findings()] == [("openapi.duplicate-key", "a.json")]
+
+
+def test_reading_leaves_the_garbage_collector_as_it_was(tmp_path: Path):
+    write(tmp_path, describe(PATHS))
+    assert gc.isenabled()
+    assert len(names(tmp_path)) == 3
+    assert gc.isenabled()
+    with pytest.raises(SourceError):
+        names(tmp_path / "nowhere")
+    assert gc.isenabled()
 
 
 def test_a_server_that_nobody_names_is_a_finding_unless_the_user_does(tmp_path: Path):
