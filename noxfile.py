@@ -12,8 +12,6 @@ nox.options.default_venv_backend = "venv"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = BEFORE_A_COMMIT = ["lint", "types", "contracts", "definitions", "tests", "e2e"]
 
-SHARED = "../shared/"
-"""Where cases and corpora lie that are not part of the repository."""
 PRISM = "@stoplight/prism-cli@5.14.2"
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 DIST = Path("dist").absolute()
@@ -147,32 +145,39 @@ def binary(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", "tests/e2e/test_binary.py", *session.posargs)
 
 
+def folders(session: nox.Session, *wanted: str) -> list[str]:
+    """The folders that the command line names, as many as are wanted."""
+    if len(session.posargs) != len(wanted):
+        session.error(f"name the folder of {', and of '.join(wanted)}: nox -s {session.name} -- DIR...")
+    return list(session.posargs)
+
+
 @nox.session
 def json_schema(session: nox.Session) -> None:
-    """Run the official JSON Schema Test Suite through the normaliser and both engines."""
+    """``-- DIR``: run the official JSON Schema Test Suite there through the normaliser and both engines."""
+    (suite,) = folders(session, "the suite")
     session.install("-e", ".[test]")
-    session.run(
-        "python", "-m", "tests.suites.json_schema", *(session.posargs or [SHARED + "corpus/json-schema-test-suite"])
-    )
+    session.run("python", "-m", "tests.suites.json_schema", suite)
 
 
 @nox.session
 def openapi(session: nox.Session) -> None:
-    """Run the OpenAPI cases, and load the corpus of real descriptions; both lie beside the repository."""
+    """``-- CASES CORPUS``: run the OpenAPI cases in one folder, and load the real descriptions in another."""
+    cases, corpus = folders(session, "the cases", "the descriptions")
     session.install("-e", ".[test]")
-    session.run("python", "-m", "tests.suites.openapi_cases", *(session.posargs or [SHARED + "cases/openapi"]))
-    session.run("python", "-m", "tests.suites.openapi_corpus", SHARED + "corpus/openapi")
+    session.run("python", "-m", "tests.suites.openapi_cases", cases)
+    session.run("python", "-m", "tests.suites.openapi_corpus", corpus)
 
 
 @nox.session
 def prism(session: nox.Session) -> None:
-    """Let Prism judge the requests that tools of real descriptions send; at most 2 % may be rejected."""
+    """``-- CORPUS``: let Prism judge the requests that tools of real descriptions send; at most 2 % may be rejected."""
+    (corpus,) = folders(session, "the descriptions")
     session.install("-e", ".[test]")
     directory = session.cache_dir / "prism"
     session.run("npm", "install", "--silent", "--no-audit", "--prefix", str(directory), PRISM, external=True)
     command = directory / "node_modules" / ".bin" / "prism"
-    corpus = session.posargs or [SHARED + "corpus/openapi"]
-    session.run("python", "-m", "tests.suites.openapi_prism", *corpus, "--prism", str(command))
+    session.run("python", "-m", "tests.suites.openapi_prism", corpus, "--prism", str(command))
 
 
 @nox.session

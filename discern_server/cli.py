@@ -325,6 +325,8 @@ def _serve_http(factory: ServerFactory, arguments: argparse.Namespace, legacy: L
         raise UsageError(f"discern serve: {error}") from None
     try:
         serve_http(app, host, port)
+    except ValueError as error:
+        raise UsageError(f"discern serve: {error}") from None
     except (ImportError, OSError) as error:
         from discern_server.result import failure
 

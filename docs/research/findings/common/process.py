@@ -17,7 +17,8 @@ class Process:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, str(PLAIN_SERVER)],
+            # -P: the folder of the script is no place to import from; a file there is named like one of the library.
+            [sys.executable, "-P", str(PLAIN_SERVER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
