@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+import anyio
 from mcp.server.connection import Connection, NotifyOnlyOutbound
 from mcp.server.runner import ServerRunner, aclose_shielded, modern_error_data, serve_one
 from mcp.shared.dispatcher import DispatchContext
@@ -26,7 +27,14 @@ from discern_server.handler import Era, RequestScope, Transport
 from discern_server.protocol import eras
 from discern_server.protocol.factory import ServerFactory
 from discern_server.protocol.pipes import OVERLONG
-from discern_server.protocol.window import ReadStream, Window, WindowedRead, WindowedWrite, WriteStream
+from discern_server.protocol.window import (
+    STALLED_CLIENT_S,
+    ReadStream,
+    Window,
+    WindowedRead,
+    WindowedWrite,
+    WriteStream,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +94,9 @@ class StreamConnection:
         self._factory = factory
         self._state = state
         self._options = options
-        window = Window(options.max_in_flight, options.drain_timeout_s)
+        self._window = window = Window(options.max_in_flight, options.drain_timeout_s)
+        self._plain_write = write
+        self._client_reads = True
         self._read = WindowedRead(
             read,
             window,
@@ -114,6 +124,10 @@ class StreamConnection:
         finally:
             if self._legacy is not None:
                 await aclose_shielded(self._legacy)
+
+    def input_has_ended(self) -> None:
+        """Take notice that `input_ended` may be true now, also while the window is full."""
+        self._window.wake()
 
     def _close_streams(self) -> None:
         """Answer the listening streams: they would stay open for ever."""
@@ -183,7 +197,11 @@ class StreamConnection:
             self._legacy.initialized.set()
 
     async def _on_unreadable(self, error: Exception) -> None:
-        await self._write.send(SessionMessage(unreadable(error, self._options.max_line_bytes)))
+        # Not through the window, which knows of no such request; and not for ever, since reading waits meanwhile.
+        if self._client_reads:
+            with anyio.move_on_after(STALLED_CLIENT_S) as patience:
+                await self._plain_write.send(SessionMessage(unreadable(error, self._options.max_line_bytes)))
+            self._client_reads = not patience.cancelled_caught
 
     def _log_era(self, era: Era, revision: str) -> None:
         """Say once which era a client is served in, where there is a choice."""

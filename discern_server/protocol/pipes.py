@@ -53,8 +53,13 @@ class LineReader:
         self._partial_size = 0
         self._waiter: asyncio.Future[None] | None = None
         self._watching = False
+        self._tell_ended: Callable[[], None] = lambda: None
         self.at_end = False
         self._watch()
+
+    def when_ended(self, tell: Callable[[], None]) -> None:
+        """Call `tell` once the input has ended."""
+        self._tell_ended = tell
 
     def stop(self) -> None:
         """End the input here: what has been read and not yet iterated is dropped."""
@@ -138,6 +143,7 @@ class LineReader:
         self.at_end = True
         self._unwatch()
         self._wake()
+        self._tell_ended()
 
     def _wake(self) -> None:
         waiter, self._waiter = self._waiter, None
@@ -184,7 +190,12 @@ class LineWriter:
             await mine.written
 
     async def flush(self) -> None:
-        """Nothing is held back; the SDK asks all the same."""
+        """Wait until all that was handed over is written, or the other end has gone."""
+        while self._texts and not self._broken:
+            last = self._texts[-1]
+            if last.written is None:
+                last.written = self._loop.create_future()
+            await last.written
 
     def _write_on(self) -> None:
         """Write as much as the descriptor takes, and watch it while there is more."""

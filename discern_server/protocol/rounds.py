@@ -28,6 +28,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types import (
+    INVALID_PARAMS,
     MISSING_REQUIRED_CLIENT_CAPABILITY,
     CreateMessageRequest,
     CreateMessageResult,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _TURNS_FOR_OTHERS: Final = 3
+_MOST_ASKED: Final = 2
 STATE_KEYS_VARIABLE: Final = "DISCERN_STATE_KEYS"
 
 
@@ -83,7 +85,8 @@ class Rounds:
         """The client's answer to `question`, as the JSON value it sent.
 
         Raises:
-            MCPError: -32021 where the client did not declare the capability.
+            MCPError: -32021 where the client did not declare the capability; -32602 where, in a handshake revision,
+                it answers with something else twice.
             RuntimeError: The method's result cannot ask for input.
             NeedsInput: The answer is not there yet.
         """
@@ -91,7 +94,7 @@ class Rounds:
             raise RuntimeError(f"a handler of {self._sdk.method} cannot ask the client")
         self._require(question.capability)
         if self._sdk.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            return await _ask_now(self._sdk, question.request)
+            return await self._ask_now(key, question)
         if key in self._answers:
             answer = self._answers[key]
             faults = question.faults(answer)
@@ -103,6 +106,16 @@ class Rounds:
         for _ in range(_TURNS_FOR_OTHERS):
             await anyio.lowlevel.checkpoint()
         raise NeedsInput
+
+    async def _ask_now(self, key: str, question: Question) -> Any:
+        """Ask over the channel of a handshake revision, and once more where the answer is faulty."""
+        for _ in range(_MOST_ASKED):
+            answer = await _ask_now(self._sdk, question.request)
+            faults = question.faults(answer)
+            if not faults:
+                return answer
+        message = f"The client's answer to {key!r} is not what was asked for: {faults[0].message}"
+        raise MCPError(code=INVALID_PARAMS, message=message)
 
     async def once(self, key: str, work: Callable[[], Any]) -> Any:
         """What `work` gave in the first round that came here; it is done in that one alone.

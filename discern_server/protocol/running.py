@@ -78,12 +78,25 @@ class Runner:
         except MCPError as error:
             raise self._permitted(error) from error
         except BaseExceptionGroup as group:
-            if group.subgroup(NeedsInput) is None:
+            told = self._told(group)
+            if told is None:
                 raise
-            raise NeedsInput from None
-        except Exception as error:
+            raise told from group
+        except (Exception, SystemExit) as error:
             logger.exception("%s raised", self._what)
             raise Failed from error
+
+    def _told(self, group: BaseExceptionGroup[BaseException]) -> BaseException | None:
+        """What stands for what the tasks of a handler raised; None where it is not the handler's to raise."""
+        asked, others = group.split(NeedsInput)
+        if asked is None and not isinstance(group, Exception):
+            return None
+        lone = group.exceptions[0] if len(group.exceptions) == 1 else None
+        if isinstance(lone, MCPError):
+            return self._permitted(lone)
+        if others is not None:
+            logger.error("%s raised", self._what, exc_info=others)
+        return Failed() if asked is None else NeedsInput()
 
     async def _run(self, args: dict[str, Any], context: Context) -> Any:
         if self._is_async:

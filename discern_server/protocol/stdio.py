@@ -36,7 +36,7 @@ from discern_server.protocol.connection import (
 from discern_server.protocol.factory import ServerFactory
 from discern_server.protocol.lines import MessageReader, MessageWriter
 from discern_server.protocol.pipes import LineReader, LineWriter, native_stdio
-from discern_server.protocol.window import ReadStream, StoppableRead, WriteStream
+from discern_server.protocol.window import STALLED_CLIENT_S, ReadStream, StoppableRead, WriteStream
 
 _BLOCKED_READ_S: Final = 0.5
 
@@ -73,6 +73,8 @@ def serve_stdio(
     )
     gc.freeze()  # what was imported lives as long as the process: no need to look through it, now or later
     status = anyio.run(lambda: _serve(factory, options, restore_stdout=False))
+    if _threads_are_stuck():
+        _exit_before_long(status)
     if status:
         raise SystemExit(status)
 
@@ -124,12 +126,27 @@ async def _serve_client(
 ) -> None:
     async with _messages(reader, writer) as (read, write, stop):
         connection = StreamConnection(
-            factory, state, options, read, write, input_ended=lambda: reader is not None and reader.at_end
+            factory,
+            state,
+            options,
+            read,
+            write,
+            input_ended=lambda: bool(signals.status) or (reader is not None and reader.at_end),
         )
+        if reader is not None:
+            reader.when_ended(connection.input_has_ended)
+
+        def end_input() -> None:
+            stop()
+            connection.input_has_ended()
+
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(signals.watch, stop)
+            tasks.start_soon(signals.watch, end_input)
             await connection.run()
             tasks.cancel_scope.cancel()
+        if writer is not None:
+            with anyio.move_on_after(STALLED_CLIENT_S):
+                await writer.flush()
         if signals.status and reader is None:
             _exit_before_long(signals.status)
 
@@ -179,8 +196,16 @@ class _Signals:
                 stop()
 
 
+def _threads_are_stuck() -> bool:
+    """Whether a handler that was given up still holds its thread, for which the interpreter would wait at its end."""
+    workers = [thread for thread in threading.enumerate() if thread.name == "AnyIO worker thread"]
+    for thread in workers:
+        thread.join(0.05)
+    return any(thread.is_alive() for thread in workers)
+
+
 def _exit_before_long(status: int) -> None:
-    """End the process although a thread is blocked in a read, which nothing can interrupt."""
+    """End the process although a thread is blocked, which nothing can interrupt."""
     deadline = threading.Timer(_BLOCKED_READ_S, os._exit, (status,))
     deadline.daemon = True
     deadline.start()

@@ -198,7 +198,7 @@ class Surface:
     def _view(self, granted: frozenset[str]) -> Surface:
         admits = self.required_scopes.admits
         tools = [definition for definition in self.catalog if admits("tools", definition.name, granted)]
-        return replace(
+        view = replace(
             self,
             catalog=Catalog.of(tools),
             handlers={definition.name: self.handlers[definition.name] for definition in tools},
@@ -207,6 +207,14 @@ class Surface:
             templates=[t for t in self.templates if admits("templates", t.definition.uri_template, granted)],
             required_scopes=RequiredScopes(),
         )
+        # A template that is seen must not read what a resource or template before it hides.
+        view.__dict__["_whole"] = self
+        return view
+
+    @cached_property
+    def _whole(self) -> Surface:
+        """The surface that this is a view of; itself where it is none."""
+        return self
 
     def _names(self) -> Mapping[str, Collection[str]]:
         return {
@@ -271,13 +279,14 @@ class Surface:
 
     def find_resource(self, uri: str) -> tuple[Readable, Mapping[str, Any]] | None:
         """What reads `uri`, with the variables of a template; None where nothing does."""
-        exact = self._resource_table.get(uri)
-        if exact is not None:
-            return exact, {}
-        for template in self.template_table.values():
+        if uri in self._whole._resource_table:  # noqa: SLF001 - another of this class
+            exact = self._resource_table.get(uri)
+            return None if exact is None else (exact, {})
+        for name, template in self._whole.template_table.items():
             variables = template.match(uri)
             if variables is not None:
-                return template, variables
+                seen = self.template_table.get(name)
+                return None if seen is None else (seen, variables)
         return None
 
     # --- lists ------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class Window:
     def write_begins(self) -> None:
         """An answer is there."""
         self._writing += 1
-        self._notify()
+        self.wake()
 
     def write_ends(self, request_id: RequestId) -> None:
         """An answer was written, or could not be."""
@@ -75,19 +75,16 @@ class Window:
         """A request is done with: answered, or cancelled and never to be answered."""
         self._open -= 1
         self._standing.discard(request_id)
-        self._notify()
+        self.wake()
 
-    async def has_room(self) -> None:
-        """Wait until another request may be read."""
-        while not self._has_room():
-            await self._change()
+    @property
+    def has_room(self) -> bool:
+        """Whether another request may be read."""
+        return self._open - len(self._standing) < self._size
 
     async def has_room_before_long(self) -> bool:
-        """As `has_room`, after the end of the input: False once nothing has moved for the drain time."""
-        return await self._until(self._has_room)
-
-    def _has_room(self) -> bool:
-        return self._open - len(self._standing) < self._size
+        """Wait for room after the end of the input: False once nothing has moved for the drain time."""
+        return await self._until(lambda: self.has_room)
 
     async def drained(self) -> None:
         """Wait until all are answered; give up on those that run too long, and on a client that does not read."""
@@ -95,7 +92,7 @@ class Window:
             logger.warning("%d requests still ran when the input had ended; they are given up", self._running)
         with anyio.move_on_after(STALLED_CLIENT_S) as scope:
             while self._writing:
-                await self._change()
+                await self.change()
                 scope.deadline = anyio.current_time() + STALLED_CLIENT_S
 
     @property
@@ -107,18 +104,19 @@ class Window:
         while not reached():
             patience = self._drain_timeout_s if self._running else STALLED_CLIENT_S
             with anyio.move_on_after(patience) as scope:
-                await self._change()
+                await self.change()
             if scope.cancelled_caught:
                 return False
         return True
 
-    async def _change(self) -> None:
+    async def change(self) -> None:
         """Wait until the window changes. The event is made where there is someone to wait for it, which is seldom."""
         if self._changed is None:
             self._changed = anyio.Event()
         await self._changed.wait()
 
-    def _notify(self) -> None:
+    def wake(self) -> None:
+        """Let whoever waits for a change look again: what it waits for may not come any more."""
         if self._changed is not None:
             self._changed.set()
             self._changed = None
@@ -223,9 +221,10 @@ class WindowedRead(_Wrapper):
             return None
 
     async def _room(self) -> bool:
-        if self._input_ended():
-            return await self._window.has_room_before_long()
-        await self._window.has_room()
+        while not self._window.has_room:
+            if self._input_ended():
+                return await self._window.has_room_before_long()
+            await self._window.change()
         return True
 
     def _count(self, item: SessionMessage | Exception) -> None:

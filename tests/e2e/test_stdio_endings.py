@@ -196,3 +196,33 @@ def test_string_and_number_ids_are_cancelled_apart(server):
     server.wait_for_stderr("slow cancelled")
     server.ask(modern_request("server/discover", id=6))
     assert [message.get("id") for message in server.unclaimed] == []
+
+
+def test_a_line_that_is_no_request_but_has_an_id_costs_no_answer_of_another(server):
+    server.send_raw(b'{"jsonrpc":"2.0","id":9}\n')
+    server.send(call("slow", {"seconds": 0.4}, id=1))
+    server.wait_for_stderr("slow started")
+    server.close_stdin()
+    assert server.reply(9)["error"]["code"] == -32600
+    assert server.reply(1)["result"]["content"] == [{"type": "text", "text": "slow done"}]
+    assert server.wait() == 0
+
+
+STUCK = """
+import sys, time
+from discern_server import Catalog, ServerFactory, Surface, ToolDefinition, serve_stdio
+def stuck(args, ctx):
+    sys.stderr.write("stuck\\n"); sys.stderr.flush()
+    time.sleep(600)
+tool = ToolDefinition.from_wire({"name": "stuck", "inputSchema": {"type": "object"}})
+serve_stdio(ServerFactory(Surface("s", "1", Catalog.of([tool]), {"stuck": stuck})))
+"""
+
+
+def test_a_thread_that_is_stuck_does_not_hold_the_process():
+    with StdioServer([sys.executable, "-c", STUCK], limits=Limits(exit_s=30)) as server:
+        server.send(call("stuck", {}))
+        server.wait_for_stderr("stuck")
+        server.close_stdin()
+        assert server.reply(1)["error"]["code"] == -32603
+        assert server.wait() == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import anyio
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from discern_server.catalog import Catalog, ToolDefinition
 from discern_server.protocol.events import Subscriptions
@@ -181,3 +182,40 @@ async def test_a_cancelled_request_stops_its_handler():
             await stopped.wait()
         assert "result" in await client.ask("tools/list")
         assert client.notifications == []
+
+
+# --- what a handler raises --------------------------------------------------------------------------
+
+
+async def raises_in_a_task_group(args, ctx):
+    async def fail() -> None:
+        raise RuntimeError("a secret")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(fail)
+
+
+async def raises_a_protocol_error_in_a_task_group(args, ctx):
+    async def fail() -> None:
+        raise MCPError(code=-32021, message="needs more")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(fail)
+
+
+async def leaves(args, ctx):
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize("handler", [raises_in_a_task_group, leaves], ids=["task group", "sys.exit"])
+async def test_whatever_a_handler_raises_is_a_failed_tool_and_the_server_lives_on(handler):
+    async with raw_client(surface(handler)) as client:
+        result = await client.result("tools/call", name="t", arguments={})
+        assert result["structuredContent"]["error"] == "tool_failed"
+        assert "secret" not in str(result)
+        assert "result" in await client.ask("tools/list")
+
+
+async def test_a_protocol_error_of_a_handler_s_task_is_told_as_one():
+    async with raw_client(surface(raises_a_protocol_error_in_a_task_group)) as client:
+        assert (await client.error("tools/call", name="t", arguments={}))["code"] == -32021

@@ -110,3 +110,19 @@ def test_required_scopes_do_not_change_with_what_they_were_made_from():
 def test_a_request_without_a_token_has_no_scopes():
     assert granted_to(None) == frozenset()
     assert granted_to(type("Token", (), {"scopes": ["w"]})()) == {"w"}
+
+
+def test_what_is_hidden_is_not_read_by_a_template_behind_it():
+    """A broader template that everybody may read must not give what a narrower resource keeps back."""
+    made = Surface(
+        "s",
+        "1",
+        resources=[Resource(ResourceDefinition.from_wire({"uri": "db://secret", "name": "secret"}), answer)],
+        templates=[
+            ResourceTemplate(ResourceTemplateDefinition.from_wire({"uriTemplate": "db://{table}", "name": "t"}), answer)
+        ],
+        required_scopes=RequiredScopes(resources={"db://secret": ["admin"]}),
+    )
+    assert made.visible_to([]).find_resource("db://secret") is None
+    assert made.visible_to([]).find_resource("db://open")[1] == {"table": "open"}
+    assert made.visible_to(["admin"]).find_resource("db://secret")[1] == {}

@@ -167,6 +167,29 @@ async def test_an_error_without_an_id_counts_nothing_out():
         await wire.read.receive()
         error = ErrorData(code=-32700, message="Parse error")
         await wire.write.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=None, error=error)))
-        with anyio.move_on_after(0.01) as scope:
-            await window.has_room()
-        assert scope.cancelled_caught
+        assert not window.has_room
+
+
+async def test_an_input_that_ends_while_the_window_is_full_ends_although_nothing_moves():
+    window = Window(1, 0.01)
+    ended = False
+    feed, inner = anyio.create_memory_object_stream[SessionMessage | Exception](10)
+    read = WindowedRead(
+        inner, window, can_send_request=lambda _request: False, input_ended=lambda: ended, at_end=lambda: None
+    )
+    await feed.send(request(1))
+    await feed.send(request(2))
+    await read.receive()
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+
+            async def read_on() -> None:
+                with pytest.raises(anyio.EndOfStream):
+                    await read.receive()
+
+            tasks.start_soon(read_on)
+            await anyio.wait_all_tasks_blocked()
+            ended = True
+            window.wake()
+    feed.close()
+    inner.close()
