@@ -4,6 +4,7 @@
     ├── StartError          the command did not start
     ├── ConnectError        the address could not be reached
     ├── SendError           the server no longer reads
+    │   └── InputClosedError  since it closed its input
     └── AnswerError         nothing fitting came
         ├── SilenceError    not within the time
         ├── EndedError      the stream ended first
@@ -46,6 +47,10 @@ class SendError(WireError):
     def __init__(self, reason: str) -> None:
         super().__init__(f"cannot send: {reason}")
         self.reason = reason
+
+
+class InputClosedError(SendError):
+    """The server closed its input, most often because it ended."""
 
 
 class AnswerError(WireError):

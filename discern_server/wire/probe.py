@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from discern_server.wire.errors import AnswerError, ConnectError, EndedError, StartError, WireError
+from discern_server.wire.errors import AnswerError, ConnectError, EndedError, InputClosedError, StartError, WireError
 from discern_server.wire.evidence import Answer, Burst, Conversation, Evidence, Exit, Question, shortened
 from discern_server.wire.http import HttpAnswer, HttpServer
 from discern_server.wire.limits import Limits
@@ -202,7 +202,8 @@ class _StdioTalk:
         if self._server.unclaimed:
             return f"{error}; it sent {shortened(encode(self._server.unclaimed[-1]).decode())}"
         words = _last_words(self._server.stderr)
-        return f"{error}; its last words: {words}" if isinstance(error, EndedError) and words else str(error)
+        ended = isinstance(error, (EndedError, InputClosedError))
+        return f"{error}; its last words: {words}" if ended and words else str(error)
 
     def _see_exit(self) -> Exit:
         self._server.close_stdin()

@@ -24,7 +24,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
-from discern_server.wire.errors import AnswerError, EndedError, SendError, SilenceError, StartError, TooMuchError
+from discern_server.wire.errors import (
+    AnswerError,
+    EndedError,
+    InputClosedError,
+    SendError,
+    SilenceError,
+    StartError,
+    TooMuchError,
+)
 from discern_server.wire.limits import Limits
 from discern_server.wire.messages import Message, RequestId, answers, decode, encode
 from discern_server.wire.transcript import Direction, Transcript
@@ -189,7 +197,11 @@ class StdioServer:
             SendError: The server closed its input, or did not read it within the time.
         """
         self.transcript.add(Direction.SENT, data.rstrip(b"\n") if data.count(b"\n") == 1 else data)
-        self._stdin.write(data, self.limits.answer_s if timeout_s is None else timeout_s)
+        try:
+            self._stdin.write(data, self.limits.answer_s if timeout_s is None else timeout_s)
+        except InputClosedError:
+            self._exit_code()  # whether the write or the read sees the end first is chance; the evidence is the same
+            raise
 
     def close_stdin(self) -> None:
         """End the server's input: on stdio that is how a client says goodbye."""
@@ -305,21 +317,21 @@ class _Writer:
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe
-        self._jobs: queue.SimpleQueue[tuple[bytes, queue.SimpleQueue[str]] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[bytes, queue.SimpleQueue[SendError | None]] | None] = queue.SimpleQueue()
         self._closed = False
         threading.Thread(target=self._run, daemon=True, name="stdin of the server").start()
 
     def write(self, data: bytes, timeout_s: float) -> None:
         if self._closed:
             raise SendError("stdin was closed")
-        outcome: queue.SimpleQueue[str] = queue.SimpleQueue()
+        outcome: queue.SimpleQueue[SendError | None] = queue.SimpleQueue()
         self._jobs.put((data, outcome))
         try:
             fault = outcome.get(timeout=max(timeout_s, 0))
         except queue.Empty:
             raise SendError(f"the server did not read its input for {timeout_s:g} s") from None
-        if fault:
-            raise SendError(fault)
+        if fault is not None:
+            raise fault
 
     def close(self) -> bool:
         """Close after what was written before; True the first time."""
@@ -335,14 +347,15 @@ class _Writer:
         with contextlib.suppress(OSError):
             self._pipe.close()
 
-    def _write_all(self, data: bytes) -> str:
+    def _write_all(self, data: bytes) -> SendError | None:
         view = memoryview(data)
         try:
             while view:
                 view = view[self._pipe.write(view) :]
         except (OSError, ValueError) as error:
-            return f"the server closed its input ({getattr(error, 'strerror', None) or error})"
-        return ""
+            reason = getattr(error, "strerror", None) or error
+            return InputClosedError(f"the server closed its input ({reason})")
+        return None
 
 
 class _LineReader:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from discern_server.wire.errors import EndedError, SendError, SilenceError, StartError, TooMuchError
+from discern_server.wire.errors import EndedError, InputClosedError, SendError, SilenceError, StartError, TooMuchError
 from discern_server.wire.limits import Limits
 from discern_server.wire.messages import request
 from discern_server.wire.stdio import StdioServer
@@ -94,6 +94,17 @@ def test_a_server_that_dies_tells_its_exit_code_and_last_words():
         server.wait_for_stderr("no configuration")
     assert ended.value.exit_code == 1
     assert "! no configuration" in str(server.transcript)
+
+
+def test_a_server_that_ended_before_it_was_sent_anything_tells_the_same():
+    with python(
+        "import os, sys, time; os.close(0); print(0, flush=True); time.sleep(0.2); sys.exit('no licence')"
+    ) as server:
+        server.receive_line()
+        with pytest.raises(InputClosedError):
+            server.send(request("a"))
+        assert server.stderr == "no licence\n"
+        assert "exit code 1" in str(server.transcript)
 
 
 def test_words_that_never_come_on_stderr_are_not_awaited_beyond_its_end():
