@@ -33,9 +33,9 @@ class SharedFactory(ServerFactory):
 
     _server: Any = None
 
-    def build(self, scope: RequestScope) -> Any:
+    def build(self, scope: RequestScope, streams: Any = None) -> Any:
         if self._server is None:
-            self._server = super().build(scope)
+            self._server = super().build(scope, streams)
         return self._server
 
 

@@ -93,6 +93,7 @@ class StreamConnection:
     ) -> None:
         self._factory = factory
         self._state = state
+        self._listening = factory.streams()
         self._options = options
         self._window = window = Window(options.max_in_flight, options.drain_timeout_s)
         self._plain_write = write
@@ -102,7 +103,7 @@ class StreamConnection:
             window,
             can_send_request=lambda request: self._is_legacy(request.method, request.params),
             input_ended=input_ended,
-            at_end=self._close_streams,
+            at_end=self._shut_streams,
         )
         self._write = WindowedWrite(write, window)
         self._dispatcher = JSONRPCDispatcher(
@@ -129,10 +130,10 @@ class StreamConnection:
         """Take notice that `input_ended` may be true now, also while the window is full."""
         self._window.wake()
 
-    def _close_streams(self) -> None:
-        """Answer the listening streams: they would stay open for ever."""
-        if self._factory.notify is not None:
-            self._factory.notify.close()
+    def _shut_streams(self) -> None:
+        """Answer this client's listening streams: they would stay open for ever."""
+        if self._listening is not None:
+            self._listening.shut()
 
     def _is_legacy(self, method: str, params: Mapping[str, Any] | None) -> bool:
         return self._options.legacy == "serve" and not eras.is_modern(method, params)
@@ -166,7 +167,7 @@ class StreamConnection:
         connection = Connection.from_envelope(
             route.protocol_version, route.client_info, route.client_capabilities, outbound=self._outbound
         )
-        server = self._factory.build(scope)
+        server = self._factory.build(scope, self._listening)
         return await serve_one(server, dctx, method, params, connection=connection, lifespan_state=self._state)
 
     async def _serve_legacy(
@@ -184,7 +185,7 @@ class StreamConnection:
             client=None if client is None else client.client_info.model_dump(by_alias=True, exclude_none=True),
             capabilities={} if client is None else client.capabilities.model_dump(by_alias=True, exclude_none=True),
         )
-        runner = ServerRunner(self._factory.build(scope), connection, self._state)
+        runner = ServerRunner(self._factory.build(scope, self._listening), connection, self._state)
         result = await runner.on_request(dctx, method, params)
         self._log_era("legacy", connection.protocol_version)
         return result

@@ -41,7 +41,7 @@ from opentelemetry.trace import ProxyTracerProvider
 from discern_server.handler import RequestScope
 from discern_server.protocol.calls import call_tool
 from discern_server.protocol.completing import complete
-from discern_server.protocol.events import Subscriptions
+from discern_server.protocol.events import ListeningStreams, Subscriptions
 from discern_server.protocol.prompting import get_prompt
 from discern_server.protocol.reading import read_resource
 from discern_server.protocol.rounds import SealedRounds
@@ -86,10 +86,19 @@ class ServerFactory:
         self.lifespan: Lifespan = nullcontext if lifespan is None else lifespan
         self.notify = subscriptions
 
-    def build(self, scope: RequestScope) -> Server[Any]:
-        """A fresh server for the request of this scope. It serves that request and is thrown away."""
+    def streams(self) -> ListeningStreams | None:
+        """A group for the listening streams of a client that is served from now on; None without `notify`."""
+        return None if self.notify is None else self.notify.streams()
+
+    def build(self, scope: RequestScope, streams: ListeningStreams | None = None) -> Server[Any]:
+        """A fresh server for the request of this scope. It serves that request and is thrown away.
+
+        Args:
+            scope: What is known of the request.
+            streams: Where ``subscriptions/listen`` opens its stream; None for a group of its own.
+        """
         surface = self._surface_for(scope).visible_to(granted_to(scope.token))
-        return _SurfaceServer(surface, scope, self._sealed_rounds(surface.name), self.notify)
+        return _SurfaceServer(surface, scope, self._sealed_rounds(surface.name), streams or self.streams())
 
     def _sealed_rounds(self, audience: str) -> SealedRounds:
         sealed = self._sealed.get(audience)
@@ -102,7 +111,7 @@ class _SurfaceServer(Server[Any]):
     """A lowlevel server that shows a surface to one request."""
 
     def __init__(
-        self, surface: Surface, scope: RequestScope, sealed: SealedRounds, subscriptions: Subscriptions | None
+        self, surface: Surface, scope: RequestScope, sealed: SealedRounds, streams: ListeningStreams | None
     ) -> None:
         super().__init__(
             surface.name,
@@ -114,7 +123,7 @@ class _SurfaceServer(Server[Any]):
             cache_hints=_discover_hint(surface) if scope.method == "server/discover" else None,
             get_tool_input_schema=surface.mirrored_schema,
             **_handlers(surface, scope),
-            on_subscriptions_listen=None if subscriptions is None else subscriptions.listen,
+            on_subscriptions_listen=None if streams is None else partial(streams.listen, surface),
         )
         self._surface = surface
         self.middleware[:] = _middleware(surface, scope, sealed)

@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from discern_server.handler import Era, RequestScope
 from discern_server.protocol import eras
+from discern_server.protocol.events import ListeningStreams
 from discern_server.protocol.factory import ServerFactory
 from discern_server.protocol.http_auth import access_token
 from discern_server.protocol.http_disconnect import (
@@ -67,6 +68,7 @@ class Endpoint:
     def __init__(self, factory: ServerFactory, options: EndpointOptions) -> None:
         self._factory = factory
         self._options = options
+        self._listening: ListeningStreams | None = None
         self._manager: FreshServers | None = None
         self._in_flight = 0
         self._logged_eras: set[Era] = set()
@@ -80,16 +82,17 @@ class Endpoint:
         manager = FreshServers(self._factory, max_body_bytes=self._options.max_body_bytes)
         async with manager.run():
             self._manager, self.status = manager, "ok"
+            self._listening = self._factory.streams()
             try:
                 yield
             finally:
                 self._manager, self.status = None, "stopped"
 
     def begin_shutdown(self) -> None:
-        """End the subscriptions."""
+        """End this app's subscriptions."""
         self.status = "stopping"
-        if self._factory.notify is not None:
-            self._factory.notify.close()
+        if self._listening is not None:
+            self._listening.shut()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one POST whose ``Host`` and ``Origin`` are good, and whose token where there must be one."""
@@ -125,7 +128,7 @@ class Endpoint:
     ) -> None:
         self._log_era(admitted.scope)
         try:
-            server = self._factory.build(admitted.scope)
+            server = self._factory.build(admitted.scope, self._listening)
         except Exception as error:  # noqa: BLE001 - the caller's callable chose the surface; what it raised is logged
             await _response(refusal(admitted.id, modern_error_data(error)))(scope, receive, send)
             return

@@ -16,7 +16,10 @@ from discern_server import (
     RequestContext,
     RequestScope,
     RequiredScopes,
+    Resource,
+    ResourceDefinition,
     ServerFactory,
+    Subscriptions,
     Surface,
     ToolDefinition,
     http_app,
@@ -57,6 +60,10 @@ async def write(_args: dict[str, Any], _ctx: RequestContext) -> str:
     return "written"
 
 
+async def read(_args: dict[str, Any], _ctx: RequestContext) -> str:
+    return "read"
+
+
 SURFACE = Surface(
     "guarded",
     "1",
@@ -64,7 +71,11 @@ SURFACE = Surface(
         [ToolDefinition.from_wire({"name": name, "inputSchema": {"type": "object"}}) for name in ("whoami", "write")]
     ),
     {"whoami": whoami, "write": write},
-    required_scopes=RequiredScopes(tools={"write": ["write"]}),
+    resources=[
+        Resource(ResourceDefinition.from_wire({"uri": f"books://{name}", "name": name}), read)
+        for name in ("open", "closed")
+    ],
+    required_scopes=RequiredScopes(tools={"write": ["write"]}, resources={"books://closed": ["write"]}),
 )
 
 GUESTS = Surface(
@@ -87,4 +98,4 @@ if __name__ == "__main__":
         required_scopes=["mcp"],
         scopes_supported=["mcp", "write"],
     )
-    serve_http(http_app(ServerFactory(choose), auth=auth), port=int(sys.argv[2]))
+    serve_http(http_app(ServerFactory(choose, subscriptions=Subscriptions()), auth=auth), port=int(sys.argv[2]))

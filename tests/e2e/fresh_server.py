@@ -33,9 +33,9 @@ ARRIVED: dict[str, anyio.Event] = {}
 class RecordingFactory(ServerFactory):
     """Remembers each server weakly, and leaves its number where the handler of the same request finds it."""
 
-    def build(self, scope: RequestScope) -> Any:
+    def build(self, scope: RequestScope, streams: Any = None) -> Any:
         """Build and remember."""
-        server = super().build(scope)
+        server = super().build(scope, streams)
         BUILT_FOR_THIS.set(len(BUILT))
         BUILT.append(weakref.ref(server))
         return server

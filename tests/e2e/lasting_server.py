@@ -26,7 +26,7 @@ from discern_server import (
     serve_http,
 )
 
-CHANGES = Subscriptions()
+CHANGES = Subscriptions(max_streams=2)
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import signal
+import time
 
 import pytest
 
@@ -57,6 +58,23 @@ def test_a_subscription_is_told_of_a_change_that_another_request_made(served):
         read_until(connection, b"notifications/subscriptions/acknowledged")
         assert text(served.http.ask(call("change"))) == "changed"
         assert b'"listen"' in read_until(connection, b"notifications/tools/list_changed")
+
+
+def test_a_listener_that_leaves_ends_its_own_stream_alone_and_gives_its_place_back(served):
+    with served.open(LISTEN) as staying:
+        read_until(staying, b"notifications/subscriptions/acknowledged")
+        for _ in range(3):  # more often than there are places
+            deadline = time.monotonic() + PATIENCE_S
+            while not listens_once(served):
+                assert time.monotonic() < deadline, "the place of a listener that left is not given back"
+        assert text(served.http.ask(call("change"))) == "changed"
+        assert b'"listen"' in read_until(staying, b"notifications/tools/list_changed")
+
+
+def listens_once(served) -> bool:
+    """Whether there was a place to listen: it is taken and left."""
+    with served.open(LISTEN) as leaving:
+        return b"acknowledged" in read_until(leaving, b"}\r\n")
 
 
 @pytest.mark.requirement(40, 41)

@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from discern_server.wire.http import HttpAnswer
+from discern_server.wire.http import HttpAnswer, standard_headers
 from discern_server.wire.messages import initialize, modern_request
-from tests.e2e.http_serving import serving
+from tests.e2e.http_serving import read_until, serving
 
 METADATA = "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"
 
@@ -124,6 +124,19 @@ def test_a_tool_is_neither_listed_nor_callable_without_its_scope(server):
 def test_with_its_scope_a_tool_is_listed_and_callable(server):
     assert tools(server, "writer") == ["whoami", "write"]
     assert call(server, "write", "writer").response(1)["result"]["content"][0]["text"] == "written"
+
+
+@pytest.mark.parametrize(
+    ("token", "told"), [("reader", ["books://open"]), ("writer", ["books://open", "books://closed"])]
+)
+def test_a_resource_is_listened_to_only_with_its_scope_and_else_is_as_one_that_is_not_there(served, token, told):
+    asked = ["books://open", "books://closed", "books://none"]
+    message = modern_request("subscriptions/listen", {"notifications": {"resourceSubscriptions": asked}})
+    headers = {**standard_headers(message), **bearer(token)}
+    with served.open(message, "".join(f"{name}: {value}\r\n" for name, value in headers.items())) as connection:
+        event = read_until(connection, b"}\r\n").rpartition(b"data: ")[2]
+    acknowledged = json.loads(event)
+    assert acknowledged["params"]["notifications"] == {"resourceSubscriptions": told}
 
 
 def test_callers_see_their_own_tools_at_the_same_time_by_scope_and_by_a_surface_of_their_own(server):

@@ -10,7 +10,9 @@ from discern_server.catalog import Catalog, ToolDefinition
 from discern_server.protocol.events import Subscriptions
 from discern_server.protocol.factory import ServerFactory
 from discern_server.protocol.memory import memory_streams
+from discern_server.protocol.scopes import RequiredScopes
 from discern_server.protocol.surface import Surface
+from discern_server.resources import Resource, ResourceDefinition, ResourceTemplate, ResourceTemplateDefinition
 from tests.unit.protocol.raw import RawClient, raw_client
 
 pytestmark = pytest.mark.anyio
@@ -32,16 +34,39 @@ async def nothing(args, ctx):
     return None
 
 
+def readable(**options) -> Surface:
+    """A surface with the resources ``a:b`` and ``a:secret``, and the template ``t:{x}``."""
+    return Surface(
+        "s",
+        "1",
+        resources=[
+            Resource(ResourceDefinition.from_wire({"uri": uri, "name": uri}), nothing) for uri in ("a:b", "a:secret")
+        ],
+        templates=[
+            ResourceTemplate(ResourceTemplateDefinition.from_wire({"uriTemplate": "t:{x}", "name": "t"}), nothing)
+        ],
+        **options,
+    )
+
+
+async def acknowledged(client: RawClient, **notifications) -> dict:
+    """Listen, and what the server said it would tell."""
+    await client.request("subscriptions/listen", notifications=notifications)
+    message = await client.receive()
+    assert message["method"] == "notifications/subscriptions/acknowledged", message
+    return message["params"]["notifications"]
+
+
 @pytest.mark.requirement(37, 38)
 async def test_a_listener_is_acknowledged_and_told_only_what_it_asked_for():
     subscriptions = Subscriptions()
-    async with raw_client(ServerFactory(surface(nothing), subscriptions=subscriptions)) as client:
+    async with raw_client(ServerFactory(readable(), subscriptions=subscriptions)) as client:
         listening = await client.request(
             "subscriptions/listen", notifications={"toolsListChanged": True, "resourceSubscriptions": ["a:b"]}
         )
-        acknowledged = await client.receive()
-        assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
-        assert acknowledged["params"]["_meta"][SUBSCRIPTION] == listening
+        first = await client.receive()
+        assert first["method"] == "notifications/subscriptions/acknowledged"
+        assert first["params"]["_meta"][SUBSCRIPTION] == listening
         await subscriptions.prompts_changed()
         await subscriptions.resource_updated("else:x")
         await subscriptions.resource_updated("a:b")
@@ -84,6 +109,64 @@ async def test_listening_takes_no_room_from_the_requests_in_flight_and_ends_with
         ended = await client.receive()
         assert ended["id"] == listening
         assert "result" in ended
+
+
+async def test_a_client_that_leaves_ends_its_own_streams_alone():
+    subscriptions = Subscriptions(max_streams=2)
+    factory = ServerFactory(surface(nothing), subscriptions=subscriptions)
+    async with raw_client(factory) as staying:
+        await acknowledged(staying, toolsListChanged=True)
+        for _ in range(3):  # more often than there are places: each one is given back
+            async with raw_client(factory) as leaving:
+                await acknowledged(leaving, toolsListChanged=True)
+        await subscriptions.tools_changed()
+        assert (await staying.receive())["method"] == "notifications/tools/list_changed"
+
+
+async def test_no_more_streams_are_open_than_may_be_and_a_further_one_is_told_why():
+    factory = ServerFactory(surface(nothing), subscriptions=Subscriptions(max_streams=1))
+    async with raw_client(factory) as first, raw_client(factory) as second:
+        await acknowledged(first, toolsListChanged=True)
+        refused = await second.error("subscriptions/listen", notifications={"toolsListChanged": True})
+        assert (refused["code"], "All 1 streams" in refused["message"]) == (-32603, True)
+
+
+async def test_a_stream_that_is_asked_for_with_the_last_words_is_answered_too():
+    factory = ServerFactory(surface(nothing), subscriptions=Subscriptions())
+    async with memory_streams(factory) as (read, write):
+        client = RawClient(read, write)
+        listening = await client.request("subscriptions/listen", notifications={"toolsListChanged": True})
+        await write.aclose()
+        answer = await client.answer(listening)
+        assert answer.keys() & {"result", "error"}
+
+
+async def test_a_resource_that_is_hidden_from_the_caller_is_left_out_as_one_that_is_not_there():
+    subscriptions = Subscriptions()
+    hiding = readable(required_scopes=RequiredScopes(resources={"a:secret": ["admin"]}))
+    async with raw_client(ServerFactory(hiding, subscriptions=subscriptions)) as client:
+        told = await acknowledged(client, resourceSubscriptions=["a:b", "a:secret", "a:none", "t:1"])
+        assert told == {"resourceSubscriptions": ["a:b", "t:1"]}
+        for uri in ("a:secret", "a:none", "a:b"):
+            await subscriptions.resource_updated(uri)
+        assert (await client.receive())["params"]["uri"] == "a:b"
+    async with raw_client(ServerFactory(hiding, subscriptions=subscriptions)) as client:
+        assert await acknowledged(client, resourceSubscriptions=["a:secret"]) == {}
+
+
+async def test_a_template_that_is_hidden_lets_nobody_listen_to_its_resources():
+    hiding = readable(required_scopes=RequiredScopes(templates={"t:{x}": ["admin"]}))
+    async with raw_client(ServerFactory(hiding, subscriptions=Subscriptions())) as client:
+        assert await acknowledged(client, resourceSubscriptions=["t:1"], toolsListChanged=True) == {
+            "toolsListChanged": True
+        }
+
+
+async def test_one_stream_listens_to_a_bounded_number_of_resources():
+    async with raw_client(ServerFactory(readable(), subscriptions=Subscriptions())) as client:
+        many = [f"t:{number}" for number in range(1025)]
+        refused = await client.error("subscriptions/listen", notifications={"resourceSubscriptions": many})
+        assert (refused["code"], "1024" in refused["message"]) == (-32602, True)
 
 
 @pytest.mark.requirement(39)
