@@ -65,7 +65,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def e2e(session: nox.Session) -> None:
     """End-to-end tests: real processes, raw JSON-RPC."""
-    session.install("-e", ".[test]")
+    session.install("-e", ".[test,fast]")
     install_group(session, "hosts")
     session.run("python", "-m", "pytest", "tests/e2e", *session.posargs)
 

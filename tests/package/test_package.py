@@ -32,7 +32,7 @@ REQUIREMENTS = {
     "mcp": "", "anyio": "", "jsonschema": "", "jsonschema-rs": "", "regex": "",
     # For `discern era URL` and calls to APIs; the first two are the SDK's already.
     "httpx2": "", "httpcore2": "", "tenacity": "",
-    "uvicorn": "http", "httptools": "http", "uvloop": "http", "pyyaml": "openapi",
+    "uvicorn": "http", "httptools": "http", "uvloop": "fast", "pyyaml": "openapi",
 }  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def test_what_it_depends_on_is_said_and_no_more(metadata: Message):
         if extra is None or extra[1] != "test":
             asked[name[0]] = extra[1] if extra else ""
     assert asked == REQUIREMENTS
-    assert metadata.get_all("Provides-Extra") == ["http", "openapi", "test"]
+    assert metadata.get_all("Provides-Extra") == ["http", "fast", "openapi", "test"]
     assert metadata["Requires-Python"] == ">=3.11"
 
 

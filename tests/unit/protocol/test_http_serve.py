@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import pytest
 from discern_server.catalog import Catalog
 from discern_server.protocol.factory import ServerFactory
 from discern_server.protocol.http import HttpApp, http_app
-from discern_server.protocol.http_serve import parse_address, serve_http
+from discern_server.protocol.http_serve import _listen, parse_address, serve_http
 from discern_server.protocol.surface import Surface
 
 
@@ -49,6 +50,14 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(ImportError, match=r"discern-server\[http\]"):
         serve_http(app())
+
+
+def test_a_connection_sends_what_is_written_at_once():
+    """Else an answer on a kept connection waits 40 ms for a delayed acknowledgement: head and body are two writes."""
+    with _listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_serving_over_stdio_imports_none_of_it():
