@@ -292,11 +292,15 @@ def _server_runner(server: Server) -> Callable[[argparse.Namespace], int]:
 
 def _prepare(server: Server, arguments: argparse.Namespace) -> tuple[ServerFactory, LegacyPolicy] | DiscernResult:
     from discern_server.protocol.quick_start import collector_paused, import_sdk
+    from discern_server.protocol.state_keys import StateKeysError
 
     if "http" not in arguments or not arguments.http:
         import_sdk()
-    with collector_paused():
-        return server.prepare(arguments)
+    try:
+        with collector_paused():
+            return server.prepare(arguments)
+    except StateKeysError as error:
+        raise UsageError(f"discern {server.name}: {error}") from None
 
 
 def _cannot_serve(why: DiscernResult) -> int:

@@ -46,6 +46,7 @@ from discern_server.protocol.prompting import get_prompt
 from discern_server.protocol.reading import read_resource
 from discern_server.protocol.rounds import SealedRounds
 from discern_server.protocol.scopes import granted_to
+from discern_server.protocol.state_keys import key_ring
 from discern_server.protocol.surface import Surface
 
 Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
@@ -65,11 +66,15 @@ class ServerFactory:
         subscriptions: Serves ``subscriptions/listen``, and is where changes are published:
             ``await subscriptions.tools_changed()``. None: the server declares no such thing.
         state_keys: The key ring that seals ``requestState``, each key 32 bytes of secret randomness or more: the
-            first seals, all open. Replicas share it. None takes it from ``DISCERN_STATE_KEYS``, or makes
-            a key of this process alone.
+            first seals, all open. Replicas share it. None takes it from ``DISCERN_STATE_KEYS`` (separated by
+            white space), or makes a key of this process alone.
 
     Attributes:
         notify: The `subscriptions` that were given.
+
+    Raises:
+        ValueError: A key that is too short or there twice; no message repeats one.
+        TypeError: One key instead of a list of keys, or one that is neither bytes nor text.
     """
 
     def __init__(
@@ -81,7 +86,7 @@ class ServerFactory:
         state_keys: Sequence[bytes | str] | None = None,
     ) -> None:
         self._surface_for: SurfaceFor = (lambda _scope: surface) if isinstance(surface, Surface) else surface
-        self._state_keys = state_keys
+        self._state_keys = key_ring(state_keys)
         self._sealed: dict[str, SealedRounds] = {}
         self.lifespan: Lifespan = nullcontext if lifespan is None else lifespan
         self.notify = subscriptions

@@ -28,8 +28,11 @@ from typing import Final
 _READ_SIZE: Final = 1 << 18
 _PIPE_BUF: Final = getattr(select, "PIPE_BUF", 512)
 READ_AHEAD_BYTES: Final = 16 << 20
-"""How much unread input is taken in before the client's writes block: a client that writes all its requests
+"""How much memory unread input may take before the client's writes block: a client that writes all its requests
 before it reads an answer is served up to here, and cannot fill memory beyond."""
+LINE_OVERHEAD_BYTES: Final = sys.getsizeof(b"") + 16 + 8
+"""What a line takes beside its bytes: the object, rounded up to 16, and its place in the queue. A client that sends
+lines of two bytes would else fill twenty times the memory."""
 
 OVERLONG: Final = "\x00overlong"
 """Stands in the place of a line that was longer than allowed. It is no JSON, so the SDK reports it as unparsable."""
@@ -49,7 +52,7 @@ class LineReader:
         self._loop = asyncio.get_running_loop()
         self._lines: deque[bytes] = deque()
         self._buffered = 0
-        self._partial: list[bytes] = []
+        self._partial = bytearray()
         self._partial_size = 0
         self._waiter: asyncio.Future[None] | None = None
         self._watching = False
@@ -83,7 +86,7 @@ class LineReader:
             self._waiter = self._loop.create_future()
             await self._waiter
         line = self._lines.popleft()
-        self._buffered -= len(line)
+        self._buffered -= len(line) + LINE_OVERHEAD_BYTES
         if self._buffered < READ_AHEAD_BYTES:
             self._watch()
         return line.decode("utf-8", "replace")
@@ -108,7 +111,7 @@ class LineReader:
         if data:
             self._take(data)
         else:
-            if self._partial:
+            if self._partial_size:
                 self._complete_line(b"")
             self._end()
         if self._lines:
@@ -123,21 +126,21 @@ class LineReader:
         if rest:
             self._partial_size += len(rest)
             if self._partial_size <= self._max_line_bytes:
-                self._partial.append(rest)
+                self._partial += rest
             else:
-                self._partial = [b""]  # too long to keep, but there is a line
+                self._partial = bytearray()
 
     def _complete_line(self, piece: bytes) -> None:
         size = self._partial_size + len(piece)
-        line = b"".join([*self._partial, piece]) if self._partial else piece
-        self._partial = []
+        line = b"".join((self._partial, piece)) if self._partial else piece
+        self._partial = bytearray()
         self._partial_size = 0
         if size > self._max_line_bytes:
             line = OVERLONG.encode("ascii")
         elif not line.strip():
             return  # a blank line is no message
         self._lines.append(line)
-        self._buffered += len(line)
+        self._buffered += len(line) + LINE_OVERHEAD_BYTES
 
     def _end(self) -> None:
         self.at_end = True

@@ -17,7 +17,6 @@ from __future__ import annotations
 import inspect
 import json
 import logging
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,6 +39,7 @@ from mcp_types import (
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from discern_server.protocol.state_keys import STATE_KEYS_VARIABLE
 from discern_server.result import Diagnostic
 from discern_server.schema.validate import compile_validator
 
@@ -50,7 +50,6 @@ logger = logging.getLogger(__name__)
 
 _TURNS_FOR_OTHERS: Final = 3
 _MOST_ASKED: Final = 2
-STATE_KEYS_VARIABLE: Final = "DISCERN_STATE_KEYS"
 
 
 class NeedsInput(BaseException):
@@ -271,12 +270,12 @@ class SealedRounds:
     cryptography.
 
     Args:
-        keys: The key ring, each of 32 bytes of secret randomness or more: the first seals, all open. None takes them
-            from ``DISCERN_STATE_KEYS`` (separated by white space), or makes one that only this process has.
+        keys: The key ring that `key_ring` gave: the first seals, all open. Without one, a key is made that only this
+            process has.
         audience: The name of the service that the state is for.
     """
 
-    def __init__(self, keys: Sequence[bytes | str] | None, audience: str) -> None:
+    def __init__(self, keys: Sequence[bytes], audience: str) -> None:
         self._keys = keys
         self._audience = audience
 
@@ -299,9 +298,8 @@ class SealedRounds:
     def _boundary(self) -> RequestStateBoundary:
         from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
-        keys = self._keys or os.environ.get(STATE_KEYS_VARIABLE, "").split()
-        if keys:
-            security = RequestStateSecurity(keys=list(keys))
+        if self._keys:
+            security = RequestStateSecurity(keys=list(self._keys))
         else:
             logger.warning(
                 "no keys for requestState: a key of this process alone is used, so a round of a request that lands on "

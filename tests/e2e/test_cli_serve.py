@@ -10,7 +10,7 @@ import pytest
 
 from discern_server.wire.messages import initialize, modern_request
 from discern_server.wire.stdio import StdioServer
-from tests.e2e.cli import SHOP_PROJECT, discern, make_shop, served
+from tests.e2e.cli import SHOP_PROJECT, discern, environment, make_shop, served
 
 
 @pytest.fixture
@@ -66,6 +66,15 @@ def test_what_cannot_be_served_is_told_on_standard_error_before_anything_is(root
     assert (answer.code, answer.out) == (1, "")
     assert answer.err.splitlines()[-1].startswith("next:") or rule in answer.err
     assert rule is None or rule in answer.err
+    assert "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize("verb", ["serve", "mcp"])
+def test_keys_that_cannot_seal_are_told_before_anything_is_served_and_not_repeated(root: Path, verb: str):
+    answer = discern(verb, cwd=root, env=environment(DISCERN_STATE_KEYS="unspoken"))
+    assert (answer.code, answer.out) == (2, "")
+    assert f"discern {verb}: DISCERN_STATE_KEYS: key 1 has 8 bytes" in answer.err
+    assert "unspoken" not in answer.err
     assert "Traceback" not in answer.err
 
 
