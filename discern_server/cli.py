@@ -294,10 +294,10 @@ def _prepare(server: Server, arguments: argparse.Namespace) -> tuple[ServerFacto
     from discern_server.protocol.quick_start import collector_paused, import_sdk
     from discern_server.protocol.state_keys import StateKeysError
 
-    if "http" not in arguments or not arguments.http:
-        import_sdk()
     try:
         with collector_paused():
+            if "http" not in arguments or not arguments.http:
+                import_sdk()
             return server.prepare(arguments)
     except StateKeysError as error:
         raise UsageError(f"discern {server.name}: {error}") from None

@@ -36,20 +36,26 @@ def import_sdk(environment: Mapping[str, str] = os.environ) -> None:
         return
     for name in _LAZY:
         _install_lazily(name)
-    with collector_paused(), _models_built_on_use(), _without("uvicorn"):
+    with _models_built_on_use(), _without("uvicorn"):
         importlib.import_module("discern_server.protocol.stdio")
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
-    """Without garbage collection: importing makes a million objects and no garbage, and every pass looks at all."""
-    was_enabled = gc.isenabled()
+def collector_paused(environment: Mapping[str, str] = os.environ) -> Iterator[None]:
+    """Without garbage collection: importing makes a million objects and no garbage, and every pass looks at all.
+
+    What was made meanwhile is set aside at the end (`gc.freeze`), or the next pass, moments later, would look at all
+    of it. Does nothing where `environment` has ``DISCERN_PLAIN_IMPORTS``.
+    """
+    if environment.get(PLAIN_IMPORTS_VARIABLE) or not gc.isenabled():
+        yield
+        return
     gc.disable()
     try:
         yield
     finally:
-        if was_enabled:
-            gc.enable()
+        gc.freeze()
+        gc.enable()
 
 
 @contextmanager
