@@ -13,12 +13,13 @@ from typing import Any, Final
 
 from discern_server.result import Diagnostic
 from discern_server.rules.clients import CLIENT_RULES, check_clients
+from discern_server.rules.dialects import DIALECT_RULES, check_dialects
 from discern_server.rules.folders import FOLDER_RULES
 from discern_server.rules.headers import HEADER_RULES, check_headers
 from discern_server.rules.members import MEMBER_RULES, OBJECT, check_members
 from discern_server.rules.offers import OFFER_RULES
 from discern_server.rules.rule import Rule
-from discern_server.rules.schemas import DIALECT_RULES, SCHEMA_RULES, check_dialects, check_schemas
+from discern_server.rules.schemas import SCHEMA_RULES, check_schemas
 from discern_server.rules.texts import TEXT_RULES
 from discern_server.schema.frozen import thaw
 from discern_server.schema.json_value import is_json, json_faults

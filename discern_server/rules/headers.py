@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from discern_server.result import Diagnostic, Severity
 from discern_server.rules.rule import Rule
-from discern_server.schema.dialects import DRAFT_2020_12
-from discern_server.schema.documents import subschemas
+from discern_server.schema.dialects import DRAFT_2020_12, subschemas
 from discern_server.schema.pointer import Token, pointer
 from discern_server.schema.words import show
 

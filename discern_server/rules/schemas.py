@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
-from discern_server.result import Diagnostic, Severity
+from discern_server.result import Diagnostic
 from discern_server.rules.rule import Rule
-from discern_server.schema.bounds import BoundExceededError
 from discern_server.schema.dialects import DRAFT_2020_12, OPENAPI_31, OPENAPI_32, find_dialect
-from discern_server.schema.documents import Library, Place, subschemas
-from discern_server.schema.errors import SchemaError, UnresolvableError
-from discern_server.schema.local_references import LocalReferences
-from discern_server.schema.normalize import normalize
-from discern_server.schema.pointer import pointer
+from discern_server.schema.errors import SchemaError
 from discern_server.schema.validate import Validator, compile_validator, is_plain
 from discern_server.schema.words import show
 
@@ -83,18 +77,7 @@ IDENTIFIER: Final = Rule(
     bad=_tool('{"type": "object", "properties": {"a": {"$id": "http://[bad"}}}'),
     good=_tool('{"type": "object", "properties": {"a": {}}}'),
 )
-IGNORED: Final = Rule(
-    id="schema.ignored",
-    demand="A keyword means something in the dialect of its schema.",
-    reason="A keyword of another dialect is an annotation: it checks nothing.",
-    fix="write what it means in the dialect of the schema",
-    bad=_tool('{"type": "object", "properties": {"a": {"type": "string", "nullable": true}}}'),
-    good=_tool('{"type": "object", "properties": {"a": {"type": ["string", "null"]}}}'),
-    severity=Severity.WARNING,
-)
-
 SCHEMA_RULES: Final = (DIALECT, INVALID, REFERENCE, LOOP, PATTERN, BOUNDS, IDENTIFIER)
-DIALECT_RULES: Final = (IGNORED,)
 
 _BY_ID: Final = {rule.id: rule for rule in SCHEMA_RULES}
 
@@ -125,11 +108,9 @@ def _check_schema(schema: dict[str, Any]) -> Iterator[Diagnostic]:
         yield from (INVALID.at(each.path or "", each.message, each.fix) for each in told or broken)
         return
     try:
-        found = [] if is_plain(schema) else list(_leaving_references(schema))
+        found = [] if is_plain(schema) else _leaving_references(schema)
         if not found:
             compile_validator(schema).compile()
-    except BoundExceededError as error:
-        found = [_ruled(error.diagnostic)]
     except SchemaError as error:
         found = list(map(_ruled, error.diagnostics))
     yield from found
@@ -158,62 +139,8 @@ def _metaschema(uri: str) -> Validator:
     return compile_validator({"$ref": uri})
 
 
-def _leaving_references(schema: dict[str, Any]) -> Iterator[Diagnostic]:
-    """A finding for each reference, used or not, that leads out of the schema, or nowhere."""
-    library = Library()
-    root = library.add("", schema, DRAFT_2020_12)
-    waiting = [root]
-    while waiting:
-        place = waiting.pop()
-        if isinstance(place.value, dict):
-            for keyword in ("$ref", "$dynamicRef"):
-                reason = _why_it_leaves(library, root, place, keyword)
-                if reason:
-                    message = f"the reference {show(place.value[keyword])} {reason}"
-                    yield REFERENCE.at(f"{place.pointer}/{keyword}", message)
-            waiting += [place.at(*tokens) for tokens, _ in reversed(list(subschemas(place.value, place.dialect)))]
+def _leaving_references(schema: dict[str, Any]) -> list[Diagnostic]:
+    # Most schemas have no reference; those that have pay for what follows one.
+    from discern_server.rules.references import leaving_references
 
-
-def _why_it_leaves(library: Library, root: Place, place: Place, keyword: str) -> str | None:
-    reference = place.value.get(keyword)
-    if not isinstance(reference, str):
-        return None
-    try:
-        target = library.find(reference, place)
-    except UnresolvableError as error:
-        return error.reason
-    return None if target.document is root.document else "leads out of the schema"
-
-
-_OF_OLDER_DIALECTS: Final = {
-    "nullable": 'add "null" to its type',
-    "additionalItems": "write prefixItems for the array, and items for what follows it",
-    "$recursiveRef": "write $dynamicRef",
-    "$recursiveAnchor": "write $dynamicAnchor",
-}
-
-
-def check_dialects(definition: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """The keywords in the schemas of a plain `definition` that mean nothing in their dialect."""
-    for member in ("inputSchema", "outputSchema"):
-        schema = definition.get(member)
-        if isinstance(schema, dict):
-            for finding in (*_unknown_to_the_dialect(schema), *_unknown_to_2020_12(schema)):
-                yield replace(finding, path=f"/{member}{finding.path or ''}")
-
-
-def _unknown_to_the_dialect(schema: dict[str, Any]) -> Iterator[Diagnostic]:
-    warnings: list[Diagnostic] = []
-    with suppress(SchemaError):
-        normalize(schema, report=warnings.append)
-    return (IGNORED.at(each.path or "", each.message, each.fix) for each in warnings)
-
-
-def _unknown_to_2020_12(schema: dict[str, Any]) -> Iterator[Diagnostic]:
-    if schema.get("$schema", DRAFT_2020_12.uri) != DRAFT_2020_12.uri:
-        return
-    for place, part in LocalReferences(schema).schemas.items():
-        for keyword, fix in _OF_OLDER_DIALECTS.items():
-            if keyword in part:
-                message = f"{keyword} means nothing in 2020-12, and is ignored"
-                yield IGNORED.at(place + pointer([keyword]), message, fix)
+    return [REFERENCE.at(path, message) for path, message in leaving_references(schema)]

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final
 
-from discern_server.schema.dialects import DRAFT_2020_12, IN_PLACE
-from discern_server.schema.documents import subschemas
+from discern_server.schema.dialects import DRAFT_2020_12, IN_PLACE, subschemas
 from discern_server.schema.local_references import LocalReferences
 from discern_server.schema.pointer import pointer
 

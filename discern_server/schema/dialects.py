@@ -10,11 +10,11 @@ Sources: draft-fge-json-schema-validation-00 (draft-04), the draft-06 and draft-
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 Shapes = Mapping[str, "Shape"]
 
@@ -269,3 +269,24 @@ def _comparable(uri: str) -> str:
 
 _BY_NAME: Final = {dialect.name: dialect for dialect in DIALECTS}
 _BY_URI: Final = {_comparable(dialect.uri): dialect for dialect in DIALECTS if dialect.uri}
+
+# --- where schemas stand ---------------------------------------------------------------------------------
+
+
+def subschemas(schema: Mapping[str, Any], dialect: Dialect) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Each schema directly in `schema`, after the tokens that lead to it. What has the wrong shape is passed over."""
+    for keyword, value in schema.items():
+        shape = dialect.shapes.get(keyword)
+        if shape is None:
+            continue
+        if isinstance(value, list):
+            if shape in (Shape.MANY, Shape.ONE_OR_MANY):
+                yield from (((keyword, index), item) for index, item in enumerate(value))
+        elif shape in (Shape.ONE, Shape.ONE_OR_MANY):
+            yield (keyword,), value
+        elif isinstance(value, dict):
+            yield from (((keyword, name), item) for name, item in value.items() if _may_be_schema(name, item))
+
+
+def _may_be_schema(name: object, item: object) -> bool:
+    return isinstance(name, str) and not isinstance(item, list)

@@ -7,14 +7,14 @@ with the resource that it belongs to; references are resolved against that resou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Final
 
 from discern_server.result import Diagnostic
 from discern_server.schema.bounds import DEFAULT_BOUNDS, BoundExceededError, Bounds, Budget
-from discern_server.schema.dialects import Dialect, Habit, Shape
+from discern_server.schema.dialects import Dialect, Habit, Shape, subschemas
 from discern_server.schema.errors import UnresolvableError
 from discern_server.schema.metaschemas import Dialects, Resolve, published
 from discern_server.schema.pointer import extend, parse, resolve
@@ -328,25 +328,6 @@ class Library:
             _note_fault(place, "schema.dialect", "$schema", f"The dialect {declared!r} {unknown.reason}.", unknown.fix)
             return inherited
         return dialect if place.pointer == "" or _identifier(place.value, dialect) else inherited
-
-
-def subschemas(schema: Mapping[str, Any], dialect: Dialect) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Each schema directly in `schema`, after the tokens that lead to it. What has the wrong shape is passed over."""
-    for keyword, value in schema.items():
-        shape = dialect.shapes.get(keyword)
-        if shape is None:
-            continue
-        if isinstance(value, list):
-            if shape in (Shape.MANY, Shape.ONE_OR_MANY):
-                yield from (((keyword, index), item) for index, item in enumerate(value))
-        elif shape in (Shape.ONE, Shape.ONE_OR_MANY):
-            yield (keyword,), value
-        elif isinstance(value, dict):
-            yield from (((keyword, name), item) for name, item in value.items() if _may_be_schema(name, item))
-
-
-def _may_be_schema(name: object, item: object) -> bool:
-    return isinstance(name, str) and not isinstance(item, list)
 
 
 def _identifier(schema: dict[str, Any], dialect: Dialect) -> str:

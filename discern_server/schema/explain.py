@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from discern_server.result import Diagnostic
-from discern_server.schema.engines import Failure
+from discern_server.schema.failure import Failure
 from discern_server.schema.pointer import pointer
 from discern_server.schema.secrets import Secrets
 from discern_server.schema.words import SECRET, SHOWN_CHARACTERS, any_of, cut, listed, quote, short, show, type_name

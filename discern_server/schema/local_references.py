@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from discern_server.schema.dialects import DRAFT_2020_12
-from discern_server.schema.documents import subschemas
+from discern_server.schema.dialects import DRAFT_2020_12, subschemas
 from discern_server.schema.pointer import Token, parse, pointer
 
 

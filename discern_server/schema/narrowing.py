@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from discern_server.schema.cost import Cost
 from discern_server.schema.dialects import DRAFT_2020_12
-from discern_server.schema.engines import BY_COST, Failure
+from discern_server.schema.failure import BY_COST, Failure
 from discern_server.schema.local_references import LocalReferences
 from discern_server.schema.pointer import Token, parse, pointer, resolve
 

@@ -23,7 +23,8 @@ from jsonschema.validators import extend
 from jsonschema_specifications import REGISTRY
 
 from discern_server.schema.ecma import python_pattern
-from discern_server.schema.engines import BY_COST, CannotCompileError, Failure
+from discern_server.schema.engines import CannotCompileError
+from discern_server.schema.failure import BY_COST, Failure
 from discern_server.schema.frozen import thaw
 from discern_server.schema.local_references import LocalReferences
 from discern_server.schema.pointer import parse, resolve

@@ -9,29 +9,20 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from discern_server.result import Diagnostic
 from discern_server.schema.dialects import DRAFT_2020_12
-from discern_server.schema.engines import (
-    CannotCompileError,
-    Engine,
-    EngineName,
-    Failure,
-    compile_schema,
-    default_engine,
-)
+from discern_server.schema.engines import CannotCompileError, Engine, EngineName, compile_schema, default_engine
 from discern_server.schema.errors import SchemaError
-from discern_server.schema.explain import explain
 from discern_server.schema.frozen import thaw
 from discern_server.schema.json_value import is_json, json_faults
-from discern_server.schema.narrowing import MOST_FAILURES
-from discern_server.schema.normalize import normalize
 from discern_server.schema.pointer import pointer
-from discern_server.schema.secrets import Secrets
+
+if TYPE_CHECKING:
+    from discern_server.schema.diagnosis import Diagnosis
 
 
 def compile_validator(schema: Mapping[str, Any] | bool, *, engine: EngineName | None = None) -> Validator:
@@ -90,7 +81,7 @@ class Validator:
             return ()
         if not is_json(instance):
             return tuple(fault.diagnostic() for fault in islice(json_faults(instance), limit))
-        return self._ready().explain(_plain(instance), limit)
+        return self._ready().diagnosis.of(_plain(instance), limit)
 
     def _compile_and_accept(self, instance: Any) -> bool:
         return self._ready().engine.is_valid(instance)
@@ -103,20 +94,19 @@ class Validator:
             return self._compiled
 
 
-@dataclass(frozen=True)
 class _Compiled:
     """A normalised schema and the engine that knows it."""
 
-    schema: Any
-    engine: Engine
+    def __init__(self, schema: Any, engine: Engine) -> None:
+        self._schema = schema
+        self.engine = engine
 
     @cached_property
-    def secrets(self) -> Secrets:
-        return Secrets(self.schema)
+    def diagnosis(self) -> Diagnosis:
+        # A server that is only ever sent good values never needs it.
+        from discern_server.schema.diagnosis import Diagnosis
 
-    def explain(self, instance: Any, limit: int) -> tuple[Diagnostic, ...]:
-        failures = sorted(islice(self.engine.failures(instance), MOST_FAILURES), key=_reading_order)
-        return tuple(islice(explain(failures, self.secrets), limit))
+        return Diagnosis(self._schema, self.engine)
 
 
 def _plain(instance: Any) -> Any:
@@ -146,14 +136,17 @@ def is_plain(schema: Any) -> bool:
     return isinstance(schema, dict)
 
 
-def _reading_order(failure: Failure) -> tuple[Any, ...]:
-    return failure.instance_path, failure.keyword
-
-
 def _compile(schema: Any, engine_name: EngineName) -> _Compiled:
-    normalized = schema if is_plain(schema) else normalize(schema)
+    normalized = schema if is_plain(schema) else _normalize(schema)
     try:
         return _Compiled(normalized, compile_schema(normalized, engine_name))
     except CannotCompileError as error:
         fault = Diagnostic(rule=error.rule, message=error.reason, path=pointer(error.path))
         raise SchemaError([fault]) from error
+
+
+def _normalize(schema: Any) -> Any:
+    # Half of this package, which plain schemas do without.
+    from discern_server.schema.normalize import normalize
+
+    return normalize(schema)

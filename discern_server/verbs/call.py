@@ -18,9 +18,9 @@ from discern_server.schema.validate import compile_validator
 from discern_server.sources.openapi.source import OpenApi
 from discern_server.upstream.errors import NotSent
 from discern_server.upstream.rendering import as_data, as_text
-from discern_server.verbs.generate import open_sources
 from discern_server.verbs.program import this_program
 from discern_server.verbs.projects import load_project
+from discern_server.verbs.sources import open_sources
 from discern_server.wire.errors import WireError
 from discern_server.wire.limits import Limits
 from discern_server.wire.messages import modern_request

@@ -14,28 +14,15 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from discern_server.catalog import ToolDefinition, thaw
 from discern_server.console import claim_stdout
-from discern_server.handler import Handler
-from discern_server.project import (
-    FILE_NAME,
-    OpenApiSource,
-    Project,
-    ProjectError,
-    PythonSource,
-    SchemasSource,
-    SourceConfig,
-)
+from discern_server.project import Project, ProjectError
 from discern_server.result import Diagnostic, DiscernError, Severity, serialize_diagnostic
-from discern_server.sources import Source, open_source
 from discern_server.verbs.program import GENERATE_DEFINITIONS, this_program
-
-AnswerT = TypeVar("AnswerT")
-
+from discern_server.verbs.sources import OpenSource, ask, name_taken, open_sources
 
 _CHILD_TIMEOUT_S: Final = 120
 
@@ -77,40 +64,6 @@ class Generated:
 Generate: TypeAlias = Callable[[Project], Generated]
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenSource:
-    """A source of a project, opened on first use.
-
-    Attributes:
-        config: What the project file says of it.
-        root: The project's folder.
-    """
-
-    config: SourceConfig
-    root: Path
-
-    @cached_property
-    def source(self) -> Source:
-        """The source itself."""
-        return open_source(self.config, self.root)
-
-    @property
-    def origin(self) -> str:
-        """What it reads, as a person would name it."""
-        match self.config:
-            case PythonSource():
-                return self.config.module
-            case SchemasSource():
-                return self.config.directory.relative_to(self.root).as_posix()
-            case OpenApiSource():
-                return self.config.document
-
-
-def open_sources(project: Project) -> list[OpenSource]:
-    """The sources of `project`, in the order of its file."""
-    return [OpenSource(config=config, root=project.root) for config in project.sources]
-
-
 def generate(project: Project) -> Generated:
     """What the sources of `project` give, asked with its folder as the working directory.
 
@@ -138,7 +91,7 @@ def generate_from(sources: Sequence[OpenSource]) -> Generated:
     handler_faults: list[Diagnostic] = []
     findings: list[Diagnostic] = []
     for opened in sources:
-        found, wrong = _ask(opened, lambda source: source.definitions())
+        found, wrong = ask(opened, lambda source: source.definitions())
         reports.append(
             SourceReport(kind=opened.config.kind, origin=opened.origin, tools=None if found is None else len(found))
         )
@@ -146,50 +99,16 @@ def generate_from(sources: Sequence[OpenSource]) -> Generated:
         for definition in found or ():
             owner = owners.setdefault(definition.name, opened.origin)
             if definitions.setdefault(definition.name, definition) is not definition:
-                faults.append(_name_taken(definition.name, owner, opened.origin))
+                faults.append(name_taken(definition.name, owner, opened.origin))
         if found is not None:
-            handler_faults += _ask(opened, lambda source: source.handlers())[1]
-            findings += _ask(opened, lambda source: source.findings())[0] or ()
+            handler_faults += ask(opened, lambda source: source.handlers())[1]
+            findings += ask(opened, lambda source: source.findings())[0] or ()
     return Generated(
         definitions=dict(sorted(definitions.items())),
         sources=tuple(reports),
         faults=tuple(faults),
         handler_faults=tuple(handler_faults),
         findings=tuple(findings),
-    )
-
-
-def handlers_of(
-    sources: Sequence[OpenSource],
-) -> tuple[dict[str, tuple[OpenSource, Handler]], tuple[Diagnostic, ...]]:
-    """The handlers of `sources` by tool name, each with its source; and why some cannot be had."""
-    handlers: dict[str, tuple[OpenSource, Handler]] = {}
-    faults: list[Diagnostic] = []
-    for opened in sources:
-        found, wrong = _ask(opened, lambda source: source.handlers())
-        faults += wrong
-        for name, handler in (found or {}).items():
-            owner = handlers.setdefault(name, (opened, handler))[0]
-            if owner is not opened:
-                faults.append(_name_taken(name, owner.origin, opened.origin))
-    return handlers, tuple(faults)
-
-
-def _ask(opened: OpenSource, question: Callable[[Source], AnswerT]) -> tuple[AnswerT | None, tuple[Diagnostic, ...]]:
-    """A source's answer, or its faults."""
-    try:
-        return question(opened.source), ()
-    except DiscernError as error:
-        return None, error.diagnostics
-
-
-def _name_taken(name: str, first: str, second: str) -> Diagnostic:
-    where = f"{second} defines it twice" if first == second else f"{first} and {second} both define it"
-    return Diagnostic(
-        rule="sources.unique-names",
-        message=f"the tool name {name} is taken: {where}",
-        path=FILE_NAME,
-        fix="give one of the two another name",
     )
 
 

@@ -19,8 +19,8 @@ from discern_server.catalog import Catalog, CatalogError
 from discern_server.handler import Handler, RequestContext
 from discern_server.project import LegacyPolicy, Project
 from discern_server.result import Diagnostic, DiscernResult, failure
-from discern_server.verbs.generate import OpenSource, handlers_of, open_sources
-from discern_server.verbs.survey import project_with_schemas
+from discern_server.verbs.projects import project_with_schemas
+from discern_server.verbs.sources import OpenSource, handlers_of, open_sources
 
 if TYPE_CHECKING:
     from discern_server.protocol.factory import ServerFactory

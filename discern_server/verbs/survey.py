@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discern_server.project import Project
-from discern_server.result import Diagnostic, DiscernResult, failure
+from discern_server.result import DiscernResult, failure
 from discern_server.verbs.drift import FOLDER_NAME, FileComparison, FileState, compare, read_lock
 from discern_server.verbs.generate import Generate, Generated
-from discern_server.verbs.projects import load_project
+from discern_server.verbs.projects import project_with_schemas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,22 +31,6 @@ class Survey:
         """How many files stand in one of `states`."""
         counts = Counter(entry.state for entry in self.files)
         return sum(counts[state] for state in states)
-
-
-def project_with_schemas(verb: str, root: Path) -> Project | DiscernResult:
-    """The project in the folder `root`, its ``schemas/`` its own; else what `verb` answers where it is not so."""
-    project = load_project(verb, root)
-    if isinstance(project, DiscernResult):
-        return project
-    if not project.schemas.resolve().is_relative_to(project.root):
-        fault = Diagnostic(
-            rule="project.path",
-            message=f"{FOLDER_NAME} leads out of the project",
-            path=FOLDER_NAME,
-            fix=f"make {FOLDER_NAME} a folder of the project's own",
-        )
-        return failure(verb, "invalid_project", fault.message, diagnostics=(fault,))
-    return project
 
 
 def survey(verb: str, root: Path, generate: Generate) -> Survey | DiscernResult:

@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from discern_server.wire.messages import modern_request
+from tests.e2e.cli import served
+
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "e2e", "version": "1"},
@@ -46,3 +49,45 @@ def test_the_wire_carries_the_same_bytes_with_and_without_it(tmp_path):
     quick = answers(tmp_path)
     assert len(quick) == len(REQUESTS)
     assert quick == answers(tmp_path, DISCERN_PLAIN_IMPORTS="1")
+
+
+NOT_NEEDED = (
+    "discern_server.rules.references",
+    "discern_server.schema.convert",
+    "discern_server.schema.diagnosis",
+    "discern_server.schema.documents",
+    "discern_server.schema.explain",
+    "discern_server.schema.fast_failures",
+    "discern_server.schema.narrowing",
+    "discern_server.schema.normalize",
+    "discern_server.sources.folder_definitions",
+    "discern_server.sources.openapi",
+    "discern_server.sources.python",
+    "discern_server.upstream",
+    "discern_server.verbs.drift",
+    "discern_server.verbs.generate",
+    "discern_server.verbs.survey",
+    "mcp.client",
+    "mcp.server.mcpserver",
+    "uvicorn",
+)
+"""What a good call of a plain tool has no use for: each costs milliseconds before the first answer."""
+
+
+def test_a_good_call_is_answered_with_nothing_imported_that_it_does_not_need(tmp_path: Path):
+    (tmp_path / "discern.toml").write_text(
+        '[server]\nname = "s"\nversion = "1"\n\n'
+        '[[sources]]\nkind = "schemas"\ndirectory = "definitions"\nhandlers = "handlers"\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "handlers.py").write_text("import sys\ndef loaded(args, ctx):\n    return sorted(sys.modules)\n")
+    definition = {"name": "loaded", "description": "", "inputSchema": {"type": "object", "required": ["a"]}}
+    for folder in ("definitions", "schemas"):
+        (tmp_path / folder).mkdir()
+        text = json.dumps(definition, indent=2) + "\n"
+        (tmp_path / folder / "loaded.json").write_text(text, encoding="utf-8")
+    with served("serve", cwd=tmp_path) as server:
+        asked = modern_request("tools/call", {"name": "loaded", "arguments": {"a": 1}})
+        loaded = server.ask(asked)["result"]["structuredContent"]
+    assert "discern_server.schema.validate" in loaded
+    assert [name for name in loaded if name.startswith(NOT_NEEDED)] == []

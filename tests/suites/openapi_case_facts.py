@@ -10,8 +10,7 @@ from urllib.parse import unquote
 
 from jsonschema import Draft202012Validator, SchemaError
 
-from discern_server.schema.dialects import DRAFT_2020_12
-from discern_server.schema.documents import subschemas
+from discern_server.schema.dialects import DRAFT_2020_12, subschemas
 from discern_server.schema.frozen import thaw
 from discern_server.schema.pointer import parse, resolve
 from discern_server.sources.openapi.definitions import Tool
