@@ -169,27 +169,23 @@ def _middleware(surface: Surface, scope: RequestScope, sealed: SealedRounds) -> 
     return (_telemetry, partial(_answer_list_directly, surface))
 
 
-def _handlers(surface: Surface, scope: RequestScope) -> dict[str, Any]:
-    """The SDK's ``on_...`` handlers of what the surface has; what it has not is not declared."""
-    handlers: dict[str, Any] = {
-        "on_list_tools": partial(_list, surface, "tools/list"),
-        "on_call_tool": partial(call_tool, surface, scope),
-    }
-    if surface.prompts:
-        handlers["on_list_prompts"] = partial(_list, surface, "prompts/list")
-        handlers["on_get_prompt"] = partial(get_prompt, surface, scope)
-    if surface.resources or surface.templates:
-        handlers["on_list_resources"] = partial(_list, surface, "resources/list")
-        handlers["on_list_resource_templates"] = partial(_list, surface, "resources/templates/list")
-        handlers["on_read_resource"] = partial(read_resource, surface, scope)
-    if surface.completes:
-        handlers["on_completion"] = partial(complete, surface, scope)
-    return handlers
-
-
 def _discover_hint(surface: Surface) -> Mapping[Any, SdkCacheHint]:
     hint = surface.cache_hint("server/discover")
     return {"server/discover": SdkCacheHint(ttl_ms=hint.ttl_ms, scope=hint.scope)}
+
+
+# --- handlers ---------------------------------------------------------------------------------------
+
+
+def _handlers(surface: Surface, scope: RequestScope) -> dict[str, Any]:
+    """The SDK's ``on_...`` handlers of what the surface has; what it has not is not declared.
+
+    A request is given the one that serves its method. All of them are there for a request that asks what there is,
+    since the SDK derives the capabilities from the handlers: ``server/discover``, and the handshake.
+    """
+    methods = (scope.method,) if scope.method in _HANDLERS else _HANDLERS
+    served = [_HANDLERS[method] for method in methods if method in surface.methods]
+    return {keyword: partial(handler, surface, scope) for keyword, handler in served}
 
 
 # --- lists ------------------------------------------------------------------------------------------
@@ -209,9 +205,11 @@ async def _answer_list_directly(
     }
 
 
-async def _list(surface: Surface, method: str, _ctx: ServerRequestContext[Any, Any], params: Any) -> dict[str, Any]:
+async def _list(
+    surface: Surface, scope: RequestScope, _ctx: ServerRequestContext[Any, Any], params: Any
+) -> dict[str, Any]:
     """The same pages for a handshake revision: there the SDK's model drops what that revision does not know."""
-    return dict(_page(surface, method, None if params is None else params.cursor))
+    return dict(_page(surface, scope.method, None if params is None else params.cursor))
 
 
 def _page(surface: Surface, method: str, cursor: str | None) -> Mapping[str, Any]:
@@ -223,6 +221,19 @@ def _page(surface: Surface, method: str, cursor: str | None) -> Mapping[str, Any
             message=f"Invalid cursor: it is not one that {method} gave out; call {method} without a cursor",
         )
     return page
+
+
+_HANDLERS: Final[Mapping[str, tuple[str, Callable[..., Any]]]] = {
+    "tools/list": ("on_list_tools", _list),
+    "tools/call": ("on_call_tool", call_tool),
+    "prompts/list": ("on_list_prompts", _list),
+    "prompts/get": ("on_get_prompt", get_prompt),
+    "resources/list": ("on_list_resources", _list),
+    "resources/templates/list": ("on_list_resource_templates", _list),
+    "resources/read": ("on_read_resource", read_resource),
+    "completion/complete": ("on_completion", complete),
+}
+"""By method: under which name the SDK's server takes its handler, and the handler."""
 
 
 # --- telemetry --------------------------------------------------------------------------------------

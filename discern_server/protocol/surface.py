@@ -253,9 +253,16 @@ class Surface:
         )
 
     @cached_property
-    def completes(self) -> bool:
-        """Whether anything of it can be completed."""
-        return any(prompt.completions for prompt in self.prompts) or any(t.completions for t in self.templates)
+    def methods(self) -> frozenset[str]:
+        """The protocol's methods that something of it answers."""
+        methods = ["tools/list", "tools/call"]
+        if self.prompts:
+            methods += ["prompts/list", "prompts/get"]
+        if self.resources or self.templates:
+            methods += ["resources/list", "resources/templates/list", "resources/read"]
+        if any(prompt.completions for prompt in self.prompts) or any(t.completions for t in self.templates):
+            methods += ["completion/complete"]
+        return frozenset(methods)
 
     def cache_hint(self, method: str) -> CacheHint:
         """The caching hint of `method`."""

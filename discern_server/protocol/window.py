@@ -213,7 +213,7 @@ class WindowedRead(_Wrapper):
 
     async def _next(self) -> SessionMessage | Exception | None:
         """The next message, or None at the end of the input."""
-        if not await self._room():
+        if not self._window.has_room and not await self._room():
             return None
         try:
             return await self._inner.receive()
