@@ -16,11 +16,15 @@ SERVERS: Final = Path(__file__).with_name("servers")
 KEPT: Final = ROOT / ".bench"
 
 PACKAGES: Final = {
-    "ours": ["-e", f"{ROOT}[openapi]", "uvloop==0.23.0"],
+    "ours": ["-e", f"{ROOT}[openapi,http]"],
+    "uvloop": ["-e", f"{ROOT}[openapi,http,fast]"],
     "sdk": ["mcp==2.3.0"],
     "fastmcp": ["fastmcp==4.2.3"],
 }
 """What is installed into each Python environment. The TypeScript peer has its package-lock.json."""
+
+OURS: Final = ("ours", "uvloop")
+"""The environments that hold this project."""
 
 _INSTALL_S: Final = 600
 
@@ -47,7 +51,7 @@ def prepare() -> None:
         subprocess.CalledProcessError: A package could not be installed.
     """
     for name, packages in PACKAGES.items():
-        contents = [*packages, *([_dependencies()] if name == "ours" else [])]
+        contents = [*packages, *([_dependencies()] if name in OURS else [])]
         if _is_stale(name, contents):
             venv.create(KEPT / name, clear=True, with_pip=True)
             _run([python(name), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
@@ -77,7 +81,17 @@ def versions() -> dict[str, dict[str, str]]:
     return found
 
 
-_SHOWN: Final = ("discern-server", "fastmcp", "mcp", "pydantic", "anyio", "uvicorn", "uvloop", "jsonschema-rs")
+_SHOWN: Final = (
+    "discern-server",
+    "fastmcp",
+    "mcp",
+    "pydantic",
+    "anyio",
+    "uvicorn",
+    "httptools",
+    "uvloop",
+    "jsonschema-rs",
+)
 _ASK: Final = (
     "import importlib.metadata as m, json, platform, sys; "
     "names = {d.name.lower().replace('_', '-'): d.version for d in m.distributions()}; "
@@ -92,7 +106,7 @@ def _python_versions(name: str) -> dict[str, str]:
 
 def _dependencies() -> str:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return json.dumps([project["dependencies"], project["scripts"]])
+    return json.dumps([project["dependencies"], project["optional-dependencies"], project["scripts"]])
 
 
 def _is_stale(name: str, contents: list[str]) -> bool:

@@ -1,73 +1,111 @@
-"""``tools/call`` over HTTP: time per call on one connection that is kept open."""
+"""``tools/call`` over HTTP: calls per second on eight connections that are kept open."""
 
 from __future__ import annotations
 
 import json
+import selectors
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from benchmarks import definitions, environments, peers
+from benchmarks import calls, definitions, environments, peers
 from benchmarks.client import Batch, cpu_s
 from benchmarks.environments import SERVERS
 from benchmarks.paired import Spread, alternate, ratios
 from benchmarks.rows import Row
 
-GROUP: Final = "tools/call over HTTP"
-HANDLER: Final = "TypeScript SDK createMcpHandler"
-HANDLER_ONCE: Final = "TypeScript SDK createMcpHandler, validators made once"
+GROUP: Final = "tools/call over HTTP, eight connections"
+CONNECTIONS: Final = 8
+OURS_H11: Final = "discern-server, the parser of the SDK as shipped"
+OURS_UVLOOP: Final = "discern-server on uvloop"
 SDK_APP: Final = "SDK streamable_http_app"
+HANDLER: Final = "TypeScript SDK createMcpHandler"
+HANDLER_JSON_SCHEMA: Final = "TypeScript SDK createMcpHandler, fromJsonSchema"
+HANDLER_ONCE: Final = "TypeScript SDK createMcpHandler, zod schemas made once"
+_FIRST_CALLS: Final = 500
 _STARTS_WITHIN_S: Final = 30.0
 _ANSWERS_WITHIN_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is measured."""
+    """How much is measured.
+
+    Attributes:
+        rounds: How often each server has its turn.
+        batch: The calls of a turn.
+        slow_batch: The calls of a turn where a peer is slow.
+        starts: How many new processes of each server are measured.
+    """
 
     rounds: int
     batch: int
     slow_batch: int
+    starts: int
 
 
-FULL: Final = Size(rounds=15, batch=200, slow_batch=20)
-QUICK: Final = Size(rounds=5, batch=100, slow_batch=5)
+FULL: Final = Size(rounds=15, batch=1_000, slow_batch=160, starts=7)
+QUICK: Final = Size(rounds=5, batch=400, slow_batch=40, starts=2)
 
 COMMANDS: Final[dict[str, Callable[[Path, int], list[str]]]] = {
     peers.OURS: lambda tools, port: _python("ours", "ours_http.py", tools, port),
+    OURS_H11: lambda tools, port: _python("ours", "ours_http.py", tools, port, "h11"),
+    OURS_UVLOOP: lambda tools, port: _python("uvloop", "ours_http.py", tools, port),
     SDK_APP: lambda tools, port: _python("sdk", "sdk_http.py", tools, port),
-    HANDLER: lambda tools, port: [*environments.typescript("http.mjs"), str(tools), str(port)],
-    HANDLER_ONCE: lambda tools, port: [*environments.typescript("http.mjs"), str(tools), str(port), "--once"],
+    HANDLER: lambda tools, port: _typescript(tools, port, "zod"),
+    HANDLER_JSON_SCHEMA: lambda tools, port: _typescript(tools, port, "json-schema"),
+    HANDLER_ONCE: lambda tools, port: _typescript(tools, port, "zod-once"),
 }
 
 
-def _python(environment: str, script: str, tools: Path, port: int) -> list[str]:
-    return [environments.python(environment), str(SERVERS / script), str(tools), str(port)]
+def _python(environment: str, script: str, tools: Path, port: int, *options: str) -> list[str]:
+    return [environments.python(environment), str(SERVERS / script), str(tools), str(port), *options]
+
+
+def _typescript(tools: Path, port: int, schemas: str) -> list[str]:
+    return [*environments.typescript("http.mjs"), str(tools), str(port), schemas]
 
 
 def rows(size: Size, directory: Path) -> list[Row]:
     """The rows about HTTP."""
-    ten = _measure(size, definitions.write_tools(directory, 10), size.batch, [*COMMANDS])
-    many = _measure(size, definitions.write_tools(directory, 1_000), size.slow_batch, [peers.OURS, HANDLER])
+    few, many = definitions.write_tools(directory, 10), definitions.write_tools(directory, 1_000)
+    ten = _measure(size, size.batch, {name: (name, few) for name in COMMANDS})
+    thousand = _measure(size, size.slow_batch, {name: (name, many) for name in (peers.OURS, HANDLER)})
+    sizes = _measure(size, size.batch, {"ten": (peers.OURS, few), "1,000": (peers.OURS, many)})
+    first = alternate(size.starts, {name: _first_calls(name, few) for name in (peers.OURS, HANDLER)})
     return [
-        _row("ten tools", SDK_APP, ten, bar=1.6),
-        _row("ten tools", HANDLER, ten, bar=8.0),
-        _row("ten tools", HANDLER_ONCE, ten),
-        _row("1,000 tools", HANDLER, many, bar=100.0),
+        _row("ten tools", ten, peers.OURS, SDK_APP, bar=1.6),
+        _row("ten tools", ten, OURS_H11, SDK_APP),
+        _row("ten tools", ten, OURS_UVLOOP, SDK_APP),
+        _row("ten tools", ten, peers.OURS, HANDLER, bar=8.0),
+        _row(f"ten tools, the first {_FIRST_CALLS} calls of a process", first, peers.OURS, HANDLER),
+        _row("ten tools", ten, peers.OURS, HANDLER_JSON_SCHEMA),
+        _row("ten tools", ten, peers.OURS, HANDLER_ONCE),
+        _row("1,000 tools", thousand, peers.OURS, HANDLER, bar=100.0),
+        Row(
+            group=GROUP,
+            what="1,000 tools beside ten: time per call",
+            ours=f"1,000 tools: {_rate(sizes['1,000'])}",
+            theirs=f"ten: {_rate(sizes['ten'])}",
+            value=ratios(*([batch.wall_s for batch in sizes[name]] for name in ("1,000", "ten"))),
+            cpu=ratios(*([batch.cpu_s for batch in sizes[name]] for name in ("1,000", "ten"))),
+            bar=1.05,
+        ),
     ]
 
 
-def _measure(size: Size, tools: Path, batch: int, names: Sequence[str]) -> dict[str, list[Batch]]:
+def _measure(size: Size, batch: int, servers: Mapping[str, tuple[str, Path]]) -> dict[str, list[Batch]]:
+    """Batches of calls to each server, which is named with its command and its tools."""
     with ExitStack() as stack:
         subjects = {}
-        for name in names:
-            server = stack.enter_context(HttpServer(COMMANDS[name], tools))
-            server.calls(range(batch))
+        for name, (command, tools) in servers.items():
+            server = stack.enter_context(HttpServer(COMMANDS[command], tools))
+            server.calls(range(calls.WARM_UP_CALLS))
             subjects[name] = _batches(server, batch)
         return alternate(size.rounds, subjects)
 
@@ -76,12 +114,20 @@ def _batches(server: HttpServer, count: int) -> Callable[[int], Batch]:
     return lambda number: server.calls(range(number * count, (number + 1) * count))
 
 
-def _row(what: str, peer: str, measured: dict[str, list[Batch]], *, bar: float | None = None) -> Row:
-    ours, theirs = measured[peers.OURS], measured[peer]
+def _first_calls(name: str, tools: Path) -> Callable[[int], Batch]:
+    def measure(_number: int) -> Batch:
+        with HttpServer(COMMANDS[name], tools) as server:
+            return server.calls(range(_FIRST_CALLS))
+
+    return measure
+
+
+def _row(what: str, measured: dict[str, list[Batch]], subject: str, peer: str, *, bar: float | None = None) -> Row:
+    ours, theirs = measured[subject], measured[peer]
     return Row(
         group=GROUP,
         what=f"{what}: how many times as fast",
-        ours=f"{peers.OURS}: {_rate(ours)}",
+        ours=f"{subject}: {_rate(ours)}",
         theirs=f"{peer}: {_rate(theirs)}",
         value=ratios([batch.wall_s for batch in theirs], [batch.wall_s for batch in ours]),
         cpu=ratios([batch.cpu_s for batch in theirs], [batch.cpu_s for batch in ours]),
@@ -95,7 +141,7 @@ def _rate(batches: Sequence[Batch]) -> str:
 
 
 class HttpServer:
-    """A server process that listens on a free port of the loopback interface, and one connection to it."""
+    """A server process that listens on a free port of the loopback interface, and the connections to it."""
 
     def __init__(self, command: Callable[[Path, int], list[str]], tools: Path) -> None:
         port = _free_port()
@@ -103,13 +149,14 @@ class HttpServer:
         self._process = subprocess.Popen(
             command(tools, port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
         )
-        self._connection = _connect(port)
+        self._connections = [_Connection(_connect(port)) for _ in range(CONNECTIONS)]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        self._connection.close()
+        for connection in self._connections:
+            connection.close()
         self._process.terminate()
         try:
             self._process.wait(10)
@@ -118,14 +165,23 @@ class HttpServer:
             self._process.wait()
 
     def calls(self, numbers: Sequence[int]) -> Batch:
-        """Make the calls with these numbers one by one, and check the answers afterwards."""
-        requests = [self._request(definitions.call(number)) for number in numbers]
+        """Make the calls with these numbers, one at a time on each connection, and check the answers afterwards."""
+        requests = iter([self._request(definitions.call(number)) for number in numbers])
+        responses: list[bytes] = []
         cpu = cpu_s(self._process.pid)
         start = time.perf_counter()
-        answers = [self._ask(request) for request in requests]
-        batch = Batch(
-            time.perf_counter() - start, cpu_s(self._process.pid) - cpu, [_body(answer) for answer in answers]
-        )
+        with selectors.DefaultSelector() as selector:
+            for connection, request in zip(self._connections, requests, strict=False):
+                selector.register(connection, selectors.EVENT_READ, connection)
+                connection.ask(request)
+            while selector.get_map():
+                ready = selector.select(_ANSWERS_WITHIN_S)
+                if not ready:
+                    raise TimeoutError(f"no answer within {_ANSWERS_WITHIN_S:g} s: {self._process.args!r}")
+                for key, _ in ready:
+                    _go_on(selector, key.data, requests, responses)
+        took = time.perf_counter() - start
+        batch = Batch(took, cpu_s(self._process.pid) - cpu, [_body(response) for response in responses])
         definitions.check_calls(numbers, batch.answers)
         return batch
 
@@ -143,16 +199,46 @@ class HttpServer:
         ]
         return "\r\n".join(head).encode("ascii") + b"\r\n\r\n" + body
 
-    def _ask(self, request: bytes) -> bytes:
-        """Send one request; return the whole response."""
-        self._connection.sendall(request)
-        received = b""
-        while not _is_whole(received):
-            part = self._connection.recv(1 << 16)
-            if not part:
-                raise EOFError(f"the server left: {self._process.args!r}")
-            received += part
-        return received
+
+class _Connection:
+    """A connection that is kept open, with at most one request on it."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+        self._received = b""
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def ask(self, request: bytes) -> None:
+        self._received = b""
+        self._socket.sendall(request)
+
+    def receive(self) -> bytes | None:
+        """The whole response, or None while more of it is to come."""
+        part = self._socket.recv(1 << 16)
+        if not part:
+            raise EOFError("the server closed a connection")
+        self._received += part
+        return self._received if _is_whole(self._received) else None
+
+
+def _go_on(
+    selector: selectors.BaseSelector, connection: _Connection, requests: Iterator[bytes], responses: list[bytes]
+) -> None:
+    """Take what has come on a connection; where its response is whole, send the next request."""
+    response = connection.receive()
+    if response is None:
+        return
+    responses.append(response)
+    request = next(requests, None)
+    if request is None:
+        selector.unregister(connection)
+    else:
+        connection.ask(request)
 
 
 def _is_whole(response: bytes) -> bool:

@@ -32,7 +32,7 @@ STDIO: Final[dict[str, Callable[[Path], list[str]]]] = {
     OURS: _python("ours", "ours.py"),
     SERVE: _serve,
     OURS_SHARED: _python("ours", "ours.py", "--shared"),
-    OURS_UVLOOP: _python("ours", "ours.py", "--uvloop"),
+    OURS_UVLOOP: _python("uvloop", "ours.py", "--uvloop"),
     SDK: _python("sdk", "sdk_lowlevel.py"),
     MCPSERVER: _python("sdk", "sdk_mcpserver.py"),
     FASTMCP: _python("fastmcp", "fastmcp_server.py"),

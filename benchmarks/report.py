@@ -41,8 +41,8 @@ _HEAD = """\
 
 Written by `{command}`: do not edit. Every figure comes from one run, in which the servers took turns batch by
 batch. A ratio is ours to theirs, taken within each round; shown are its median and, in brackets, its quartiles. The
-bar is held against the median. Every answer was checked. Servers are warmed up with 500 calls, unless a row says that
-it measures the first ones.
+bar is held against the median ([why some are missed](benchmarks-profile.md#bars-that-are-missed-and-why)). Every
+answer was checked. Servers are warmed up with 500 calls, unless a row says that it measures the first ones.
 
 {machine}."""
 

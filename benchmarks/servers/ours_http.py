@@ -1,6 +1,6 @@
 """discern-server over HTTP.
 
-Usage: python ours_http.py TOOLS_FILE PORT
+Usage: python ours_http.py TOOLS_FILE PORT [h11]
 """
 
 from __future__ import annotations
@@ -14,4 +14,6 @@ from discern_server import ServerFactory, http_app
 from discern_server.protocol.http_serve import serve_http
 
 if __name__ == "__main__":
+    if sys.argv[3:] == ["h11"]:
+        sys.modules["httptools"] = None  # type: ignore[assignment] # uvicorn then takes h11, as with the SDK alone
     serve_http(http_app(ServerFactory(surface(Path(sys.argv[1])))), port=int(sys.argv[2]))

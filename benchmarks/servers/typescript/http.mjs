@@ -1,4 +1,4 @@
-// Usage: node http.mjs TOOLS_FILE PORT
+// Usage: node http.mjs TOOLS_FILE PORT [zod | zod-once | json-schema]
 
 import { createServer } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
