@@ -156,6 +156,8 @@ class HttpServer:
             max_events: The number of events that ends it as well.
             timeout_s: Bound on the whole exchange (default: the limit for an answer).
         """
+        import httpx2  # noqa: F401 - the first import takes a while, which is no part of the exchange
+
         timeout_s = self.limits.answer_s if timeout_s is None else timeout_s
         chosen = {"Accept-Encoding": "identity", **(headers or {}), **self._headers}
         self._record_request(method, headers or {}, body)

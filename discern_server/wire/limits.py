@@ -11,7 +11,7 @@ class Limits:
 
     Attributes:
         answer_s: Seconds to wait for one answer, a process's start included.
-        exit_s: Seconds to wait for the process to end once its input is closed.
+        exit_s: Seconds to wait for the process to end once its input or its output is closed.
         total_s: Seconds after which a probe asks no further question.
         line_bytes: The longest line, or HTTP body, that is read.
         output_bytes: The most that is read from one process, or in one conversation over HTTP.

@@ -40,6 +40,8 @@ from discern_server.wire.transcript import Direction, Transcript
 _CHUNK_BYTES: Final = 65536
 _STDERR_BYTES: Final = 262144
 _HOPELESS_S: Final = 0.2
+_READER_S: Final = 2.0
+_CERTAIN_S: Final = 10.0
 _POSIX: Final = os.name == "posix"
 
 
@@ -121,11 +123,11 @@ class StdioServer:
             self._signal_all(signal.SIGTERM)
             if not self._is_gone(1.0):
                 self._kill_all()
-                self._is_gone(1.0)
+                self._is_gone(_CERTAIN_S)
         self._stdout.stop()
         if not self._stderr.join(0.2):
             self._kill_all()  # a child that outlived the process still holds the pipe
-            self._stderr.join(1.0)
+            self._stderr.join(_READER_S)
 
     def give_up(self) -> None:
         """Leave the process little time to end by itself when the ``with`` block is left."""
@@ -144,11 +146,17 @@ class StdioServer:
     def wait(self, timeout_s: float | None = None) -> int:
         """Wait for the process to end and return its exit code (negative: the signal that ended it).
 
+        What it wrote to stderr is read by then, unless a child of its keeps the stream open.
+
         Raises:
             SilenceError: It is still running after `timeout_s` (default: the limit for an exit).
         """
+        code = self._wait(self.limits.exit_s if timeout_s is None else timeout_s)
+        self._stderr.join(_READER_S)
+        return code
+
+    def _wait(self, timeout_s: float) -> int:
         running = self._process.returncode is None
-        timeout_s = self.limits.exit_s if timeout_s is None else timeout_s
         try:
             code = self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
@@ -165,7 +173,7 @@ class StdioServer:
 
     def _is_gone(self, within_s: float) -> bool:
         try:
-            self.wait(within_s)
+            self._wait(within_s)
         except SilenceError:
             return False
         return True
@@ -303,13 +311,11 @@ class StdioServer:
             raise SilenceError(timeout_s, f"{text!r} on stderr")
 
     def _exit_code(self) -> int | None:
-        """The exit code of a process whose output has ended; it may need a moment to be gone."""
+        """The exit code of a process whose input or output has ended; it may need a moment to be gone."""
         try:
-            code = self.wait(0.5)
+            return self.wait()
         except SilenceError:
             return None
-        self._stderr.join(0.2)  # its last words are part of the evidence
-        return code
 
 
 class _Writer:
@@ -384,7 +390,7 @@ class _LineReader:
         self._stopped = True
         self._may_read.set()
         os.close(self._wake_write)
-        self._thread.join(1.0)
+        self._thread.join(_CERTAIN_S if _POSIX else 1.0)
 
     def _run(self) -> None:
         self._may_read.wait()

@@ -45,6 +45,14 @@ def listening(answer: Answer, *, read: Callable[[socket.socket], bytes] | None =
             thread.join(5)
 
 
+@contextlib.contextmanager
+def nobody() -> Iterator[int]:
+    """A port that is taken and refuses every connection: nobody else can come to listen on it meanwhile."""
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        yield silent.getsockname()[1]
+
+
 def _accept(
     listener: socket.socket, answer: Answer, read: Callable[[socket.socket], bytes], connections: list[socket.socket]
 ) -> None:

@@ -16,11 +16,11 @@ from discern_server.wire.errors import ConnectError, EndedError, SilenceError, T
 from discern_server.wire.http import HttpServer
 from discern_server.wire.limits import Limits
 from discern_server.wire.messages import initialize, modern_request
-from tests.e2e.raw_http import Answer, listening, response, send
+from tests.e2e.raw_http import Answer, listening, nobody, response, send
 
 RESULT = b'{"jsonrpc":"2.0","id":1,"result":{}}'
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-QUICK = Limits(answer_s=5)
+PATIENT = Limits(answer_s=60)
 
 
 def until_closed(connection: socket.socket) -> None:
@@ -50,7 +50,7 @@ def repeat(head: bytes, part: bytes, pause: threading.Event | None = None) -> An
 
 def test_a_json_body_is_the_answer():
     with listening(send(response(RESULT))) as url:
-        answer = HttpServer(url, limits=QUICK).ask(modern_request("server/discover"))
+        answer = HttpServer(url, limits=PATIENT).ask(modern_request("server/discover"))
     assert (answer.status, answer.fault) == (200, None)
     assert answer.response(1) == json.loads(RESULT)
     assert answer.response(2) is None
@@ -64,7 +64,7 @@ def test_the_request_is_sent_as_it_was_asked_for():
         connection.sendall(response(RESULT))
 
     with listening(answer) as url:
-        server = HttpServer(url, headers={"Authorization": "Bearer s3cret"}, limits=QUICK)
+        server = HttpServer(url, headers={"Authorization": "Bearer s3cret"}, limits=PATIENT)
         server.ask(modern_request("x"), headers={"mcp-method": None, "Accept": "text/html", "Mcp-Extra": "1"})
         server.ask(initialize())
     first, second = (request.decode().partition("\r\n\r\n")[0].lower().split("\r\n") for request in requests)
@@ -80,7 +80,7 @@ def test_the_request_is_sent_as_it_was_asked_for():
 def test_an_event_stream_is_read_up_to_the_response_and_no_further():
     note = b'data: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n'
     with listening(then_hang(STREAM_HEAD, b": ping\n\n", note, b"data: " + RESULT + b"\n\n")) as url:
-        answer = HttpServer(url, limits=QUICK).ask(modern_request("x"))
+        answer = HttpServer(url, limits=PATIENT).ask(modern_request("x"))
     assert answer.fault is None
     assert [message.get("method") for message in answer.messages] == ["notifications/progress", None]
     assert answer.response(1)
@@ -88,7 +88,7 @@ def test_an_event_stream_is_read_up_to_the_response_and_no_further():
 
 def test_a_stream_may_be_left_after_its_headers_or_its_first_event():
     with listening(then_hang(STREAM_HEAD, b"event: endpoint\ndata: /m\n\n")) as url:
-        server = HttpServer(url, limits=QUICK)
+        server = HttpServer(url, limits=PATIENT)
         assert server.exchange("GET", max_events=0).status == 200
         assert [event.name for event in server.exchange("GET", max_events=1).events] == ["endpoint"]
 
@@ -107,7 +107,7 @@ def test_a_stream_may_be_left_after_its_headers_or_its_first_event():
 )
 def test_an_answer_that_never_ends_is_bounded_as_a_whole(answer: Answer):
     with listening(answer) as url:
-        got = HttpServer(url, limits=QUICK).ask(modern_request("x"), timeout_s=0.5)
+        got = HttpServer(url, limits=PATIENT).ask(modern_request("x"), timeout_s=0.5)
     assert isinstance(got.fault, SilenceError)
     assert got.response(1) is None
 
@@ -123,7 +123,7 @@ def test_an_answer_that_never_ends_is_bounded_as_a_whole(answer: Answer):
 )
 def test_a_broken_exchange_is_told(answer: Answer):
     with listening(answer) as url:
-        assert isinstance(HttpServer(url, limits=QUICK).ask(modern_request("x")).fault, EndedError)
+        assert isinstance(HttpServer(url, limits=PATIENT).ask(modern_request("x")).fault, EndedError)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_broken_exchange_is_told(answer: Answer):
 def test_a_body_without_end_is_not_read_for_ever(head: bytes):
     part = b"10000\r\n" + b"x" * 65536 + b"\r\n"
     with listening(repeat(head, part)) as url:
-        answer = HttpServer(url, limits=Limits(answer_s=20, line_bytes=500_000)).ask(modern_request("x"))
+        answer = HttpServer(url, limits=Limits(answer_s=60, line_bytes=500_000)).ask(modern_request("x"))
     assert isinstance(answer.fault, TooMuchError)
     assert len(answer.body) <= 500_000
 
@@ -140,21 +140,20 @@ def test_a_body_without_end_is_not_read_for_ever(head: bytes):
 def test_a_redirect_is_evidence_and_not_followed():
     moved = response(b"", "307 Temporary Redirect", headers="Location: http://elsewhere.example/\r\n")
     with listening(send(moved)) as url:
-        answer = HttpServer(url, limits=QUICK).ask(modern_request("x"))
+        answer = HttpServer(url, limits=PATIENT).ask(modern_request("x"))
     assert (answer.status, answer.header("location")) == (307, "http://elsewhere.example/")
 
 
 def test_a_compressed_body_is_not_unpacked():
     with listening(send(response(b"\x1f\x8b", headers="Content-Encoding: gzip\r\n"))) as url:
-        answer = HttpServer(url, limits=QUICK).ask(modern_request("x"))
+        answer = HttpServer(url, limits=PATIENT).ask(modern_request("x"))
     assert answer.body == b"\x1f\x8b"
     assert answer.messages == ()
 
 
 def test_nobody_there_is_told():
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    answer = HttpServer(f"http://127.0.0.1:{port}/", limits=QUICK).ask(modern_request("x"))
+    with nobody() as port:
+        answer = HttpServer(f"http://127.0.0.1:{port}/", limits=PATIENT).ask(modern_request("x"))
     assert isinstance(answer.fault, ConnectError)
 
 
@@ -175,18 +174,18 @@ def test_nobody_there_is_told():
     ],
 )
 def test_what_is_no_address_is_told(url: str):
-    assert isinstance(HttpServer(url, limits=QUICK).ask(modern_request("x"), timeout_s=2).fault, ConnectError)
+    assert isinstance(HttpServer(url, limits=PATIENT).ask(modern_request("x"), timeout_s=2).fault, ConnectError)
 
 
 def test_a_header_that_cannot_be_sent_is_told():
     for value in ("two\nlines", "caf\u00e9 \u2603"):
-        server = HttpServer("http://127.0.0.1:9/", headers={"Authorization": value}, limits=QUICK)
+        server = HttpServer("http://127.0.0.1:9/", headers={"Authorization": value}, limits=PATIENT)
         assert server.ask(modern_request("x")).fault is not None
 
 
 def test_plain_http_behind_https_is_a_fault_of_the_connection():
     with listening(send(b"HTTP/1.1 400 Bad Request\r\n\r\n"), read=lambda connection: connection.recv(9)) as url:
-        answer = HttpServer(url.replace("http:", "https:"), limits=QUICK).ask(modern_request("x"))
+        answer = HttpServer(url.replace("http:", "https:"), limits=PATIENT).ask(modern_request("x"))
     assert isinstance(answer.fault, ConnectError)
 
 
@@ -198,7 +197,7 @@ def test_a_certificate_that_nobody_vouches_for_is_a_fault_of_the_connection(tmp_
             return secured.recv(1)
 
     with listening(send(), read=shake_hands) as url:
-        answer = HttpServer(url.replace("http:", "https:"), limits=QUICK).ask(modern_request("x"))
+        answer = HttpServer(url.replace("http:", "https:"), limits=PATIENT).ask(modern_request("x"))
     assert isinstance(answer.fault, ConnectError)
     assert "certificate verify failed" in str(answer.fault)
 
@@ -224,7 +223,7 @@ def self_signed(directory: Path) -> ssl.SSLContext:
 
 def test_the_transcript_shows_status_and_bodies():
     with listening(send(response(RESULT, headers="Mcp-Session-Id: 7\r\n"))) as url:
-        server = HttpServer(url, limits=QUICK)
+        server = HttpServer(url, limits=PATIENT)
         server.ask(initialize())
     lines = [f"{entry.direction} {entry.text}" for entry in server.transcript.entries]
     assert lines[0].startswith("> POST /mcp, Content-Type: application/json")

@@ -15,7 +15,7 @@ from discern_server.wire.limits import Limits
 from discern_server.wire.messages import request
 from discern_server.wire.stdio import StdioServer
 
-QUICK = Limits(answer_s=5, exit_s=5)
+PATIENT = Limits(answer_s=60, exit_s=60)
 ECHO = """
 import json, sys
 for line in sys.stdin:
@@ -25,7 +25,7 @@ for line in sys.stdin:
 
 
 def python(program: str, **options: object) -> StdioServer:
-    limits = options.pop("limits", QUICK)
+    limits = options.pop("limits", PATIENT)
     return StdioServer([sys.executable, "-c", program], limits=limits, **options)  # type: ignore[arg-type]
 
 
@@ -83,8 +83,10 @@ def test_a_last_line_without_a_newline_is_read():
 
 
 def test_silence_is_bounded_and_says_what_was_awaited():
-    with python("import sys; sys.stdin.read()") as server, pytest.raises(SilenceError, match="answer to request 'q'"):
-        server.ask(request("a", id="q"), timeout_s=0.1)
+    with python("import sys; sys.stdin.read()") as server:
+        server.send(request("a", id="q"))
+        with pytest.raises(SilenceError, match="answer to request 'q'"):
+            server.reply("q", timeout_s=0.1)
 
 
 def test_a_server_that_dies_tells_its_exit_code_and_last_words():
@@ -97,9 +99,8 @@ def test_a_server_that_dies_tells_its_exit_code_and_last_words():
 
 
 def test_a_server_that_ended_before_it_was_sent_anything_tells_the_same():
-    with python(
-        "import os, sys, time; os.close(0); print(0, flush=True); time.sleep(0.2); sys.exit('no licence')"
-    ) as server:
+    program = "import os, sys, time; os.close(0); print(0, flush=True); time.sleep(1); sys.exit('no licence')"
+    with python(program) as server:
         server.receive_line()
         with pytest.raises(InputClosedError):
             server.send(request("a"))
@@ -127,7 +128,7 @@ def test_a_folder_that_does_not_exist_is_told_apart_from_a_command():
 
 def test_a_line_without_end_is_not_read_for_ever():
     program = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
-    with python(program, limits=Limits(answer_s=10, line_bytes=200_000)) as server:
+    with python(program, limits=Limits(answer_s=60, line_bytes=200_000)) as server:
         with pytest.raises(TooMuchError) as fault:
             server.receive()
         assert (fault.value.what, fault.value.limit_bytes) == ("line", 200_000)
@@ -136,7 +137,7 @@ def test_a_line_without_end_is_not_read_for_ever():
 
 def test_a_flood_of_lines_is_not_read_for_ever():
     program = "import sys\nwhile True: sys.stdout.write('{}\\n' * 9999)"
-    with python(program, limits=Limits(answer_s=10, output_bytes=300_000)) as server:
+    with python(program, limits=Limits(answer_s=60, output_bytes=300_000)) as server:
         with pytest.raises(TooMuchError) as fault:
             server.reply(1)
         assert fault.value.what == "output"
@@ -150,7 +151,8 @@ def test_a_server_that_does_not_read_cannot_hold_the_client():
 
 
 def test_a_server_that_closed_its_input_is_told():
-    with python("import os, time; os.close(0); print(0, flush=True); time.sleep(60)") as server:
+    program = "import os, time; os.close(0); print(0, flush=True); time.sleep(60)"
+    with python(program, limits=Limits(answer_s=60, exit_s=0.1)) as server:
         server.receive_line()
         with pytest.raises(SendError, match="closed its input"):
             server.send({})
@@ -158,7 +160,7 @@ def test_a_server_that_closed_its_input_is_told():
 
 def test_a_server_that_ignores_the_end_of_input_and_termination_is_killed():
     program = "import signal, time; signal.signal(15, signal.SIG_IGN); print(0, flush=True); time.sleep(60)"
-    with python(program, limits=Limits(exit_s=0.1)) as server:
+    with python(program, limits=Limits(answer_s=60, exit_s=0.1)) as server:
         server.receive_line()
     assert server.wait(0) == -signal.SIGKILL
 
@@ -171,7 +173,7 @@ child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 print(child.pid, flush=True)
 time.sleep(60)
 """
-    with python(program, limits=Limits(exit_s=0.1)) as server:
+    with python(program, limits=Limits(answer_s=60, exit_s=0.1)) as server:
         child = int(server.receive_line())
         assert is_alive(child)
     wait_until(lambda: not is_running(child))
@@ -228,6 +230,14 @@ except BrokenPipeError:
         server.wait_for_stderr("the reader is gone")
 
 
+def test_once_the_process_has_ended_all_that_it_said_on_stderr_is_there():
+    program = "import sys; sys.stderr.write('x' * 200_000 + 'the end'); sys.stderr.flush()"
+    for _ in range(10):
+        with python(program) as server:
+            server.wait()
+            assert server.stderr.endswith("the end")
+
+
 def test_the_transcript_shows_the_whole_exchange():
     with python("import sys; print('hi', file=sys.stderr, flush=True)\n" + ECHO) as server:
         server.wait_for_stderr("hi\n")
@@ -244,8 +254,8 @@ def test_the_transcript_shows_the_whole_exchange():
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Poll without a clock of our own: each step asks the kernel anew, five hundred times at most."""
-    for _ in range(500):
+    """Poll without a clock of our own: each step asks the kernel anew, six thousand times at most."""
+    for _ in range(6000):
         if condition():
             return
         signal.sigtimedwait([], 0.01)
