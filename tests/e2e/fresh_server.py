@@ -45,7 +45,7 @@ async def meet(args: dict[str, Any], _ctx: RequestContext) -> dict[str, Any]:
     """Wait until the other has come too, so that both requests are open at once."""
     me, other = args["me"], args["other"]
     ARRIVED.setdefault(me, anyio.Event()).set()
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         await ARRIVED.setdefault(other, anyio.Event()).wait()
     mine = BUILT[BUILT_FOR_THIS.get()]()
     return {"server": BUILT_FOR_THIS.get(), "identity": id(mine), "is_there": mine is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import re
 import socket
 import sys
@@ -86,8 +87,12 @@ def uvicorn(module: str, folder: Path) -> Iterator[str]:
 
 
 def free_ports(count: int) -> int:
-    """The first of `count` ports in a row that nobody listens on."""
-    for first in range(20000, 30000, count):
+    """The first of `count` ports in a row that nobody listens on.
+
+    They are below those that the kernel gives to who asks for any port; two runs at once seldom choose alike.
+    """
+    blocks = range(20000, 30000, count)
+    for first in random.sample(blocks, len(blocks)):
         with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
             for port in range(first, first + count):
                 stack.enter_context(socket.create_server(("127.0.0.1", port)))

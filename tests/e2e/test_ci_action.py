@@ -43,7 +43,7 @@ def probe(tmp_path: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, **env, "DISCERN": str(discern)},
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=180,
     )
 
 

@@ -185,6 +185,6 @@ def test_serving_the_verbs_loads_no_schema_generator_and_no_source_it_does_not_u
         " 'discern_server.sources.openapi', 'discern_server.sources.folder'))])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, str(root)], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", program, str(root)], capture_output=True, text=True, timeout=180, check=True
     )
     assert done.stdout == "[]\n"

@@ -19,7 +19,7 @@ from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
 from tests.e2e import petstore_api
 from tests.e2e.cli import discern, environment, served
-from tests.e2e.http_serving import free_ports, uvicorn
+from tests.e2e.http_serving import PATIENT, free_ports, uvicorn
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CAN_ASK: dict[str, object] = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
@@ -136,15 +136,15 @@ def test_a_call_is_begun_by_one_replica_and_finished_by_any():
     first_port = free_ports(4)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     command = ["sh", str(EXAMPLES / "replicas" / "run.sh"), str(first_port)]
-    with StdioServer(command, env=environment(PATH=path)) as cluster:
+    with StdioServer(command, env=environment(PATH=path), limits=PATIENT) as cluster:
         cluster.give_up()
         cluster.wait_for_stderr("start worker process ")
         for number in (1, 2, 3):
             cluster.wait_for_stderr(f"Serving MCP at http://127.0.0.1:{first_port + number}/mcp")
-        server = HttpServer(f"http://127.0.0.1:{first_port}/mcp")
+        server = HttpServer(f"http://127.0.0.1:{first_port}/mcp", limits=PATIENT)
         bookings = [book(server, f"{row}A") for row in range(1, 10)]
         cluster.signal(signal.SIGTERM)
-        assert cluster.wait(30) == 128 + signal.SIGTERM
+        assert cluster.wait() == 128 + signal.SIGTERM
     for port in range(first_port, first_port + 4):
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port), 5)

@@ -57,5 +57,6 @@ def test_where_legacy_is_served_the_log_says_once_who_came(dual):
     for _ in range(2):
         dual.http.ask(initialize())
         dual.http.ask(modern_request("server/discover"))
-    assert dual.process.stderr.count("serving clients in the legacy era") == 1
-    assert dual.process.stderr.count("serving clients in the modern era") == 1
+    for era in ("legacy", "modern"):
+        dual.process.wait_for_stderr(f"serving clients in the {era} era")
+        assert dual.process.stderr.count(f"serving clients in the {era} era") == 1

@@ -9,12 +9,12 @@ import re
 import shutil
 import signal
 import socket
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from discern_server.wire.errors import SilenceError
 from discern_server.wire.http import HttpAnswer, HttpServer
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
@@ -44,14 +44,28 @@ class Cluster:
 def cluster(tmp_path):
     with contextlib.ExitStack() as stack:
         replicas = [stack.enter_context(serving("replica_server.py", env=KEYS)) for _ in range(3)]
-        port = stack.enter_context(nginx([replica.port for replica in replicas], tmp_path))
+        port = start_nginx(stack, [replica.port for replica in replicas], tmp_path)
         yield Cluster(HttpServer(f"http://127.0.0.1:{port}/mcp", limits=PATIENT), replicas)
 
 
-@contextlib.contextmanager
-def nginx(upstream_ports: list[int], directory: Path) -> Iterator[int]:
-    """Run nginx with the guide's configuration, its ports replaced; yields the port that it listens on."""
-    port = free_port()
+def start_nginx(stack: contextlib.ExitStack, upstream_ports: list[int], directory: Path) -> int:
+    """Run nginx until `stack` is left; the port that it listens on: another one where somebody else was faster."""
+    for _ in range(5):
+        port = free_port()
+        configure(port, upstream_ports, directory)
+        assert NGINX is not None
+        command = [NGINX, "-e", "stderr", "-p", str(directory), "-c", "nginx.conf", "-g", "error_log stderr notice;"]
+        process = stack.enter_context(StdioServer(command, limits=PATIENT))
+        process.give_up()
+        with contextlib.suppress(SilenceError):
+            process.wait_for_stderr("start worker process ")
+            return port
+        assert "Address already in use" in process.stderr, process.stderr
+    raise AssertionError("every free port was taken before nginx came to listen on it")
+
+
+def configure(port: int, upstream_ports: list[int], directory: Path) -> None:
+    """Write the guide's configuration to `directory`, its ports replaced."""
     site = CONFIGURATION.read_text(encoding="utf-8").replace(":8000;", f":{port};")
     for number, upstream in enumerate(upstream_ports, 1):
         site = site.replace(f":800{number};", f":{upstream};")
@@ -62,12 +76,6 @@ def nginx(upstream_ports: list[int], directory: Path) -> Iterator[int]:
         f"daemon off;\npid {directory}/nginx.pid;\nworker_processes 1;\nevents {{}}\nhttp {{\n{http}\n}}\n",
         encoding="utf-8",
     )
-    assert NGINX is not None
-    command = [NGINX, "-e", "stderr", "-p", str(directory), "-c", "nginx.conf", "-g", "error_log stderr notice;"]
-    with StdioServer(command, limits=PATIENT) as process:
-        process.give_up()
-        process.wait_for_stderr("start worker process ")
-        yield port
 
 
 def free_port() -> int:
@@ -95,18 +103,19 @@ def ask_all(server: HttpServer, messages: list[dict]) -> list[HttpAnswer]:
 
 @pytest.mark.requirement(19, 20)
 def test_a_mixed_load_is_answered_right_by_all_replicas(cluster):
+    kinds = [number // 3 % 3 for number in range(1, 91)]  # runs of three: each kind goes to every replica in turn
     messages = []
-    for number in range(1, 91):
-        kinds = (call("work", number), modern_request("tools/list", id=number), call("nothing", number))
-        messages.append(kinds[number % 3])
+    for number, kind in enumerate(kinds, 1):
+        choice = (call("work", number), modern_request("tools/list", id=number), call("nothing", number))
+        messages.append(choice[kind])
     answers = ask_all(cluster.front, messages)
     served_by = set()
-    for number, answer in enumerate(answers, 1):
-        if number % 3 == 0:
+    for number, (kind, answer) in enumerate(zip(kinds, answers, strict=True), 1):
+        if kind == 0:
             content = result(answer, number)["structuredContent"]
             assert content["number"] == number
             served_by.add(content["replica"])
-        elif number % 3 == 1:
+        elif kind == 1:
             assert [tool["name"] for tool in result(answer, number)["tools"]] == ["book", "work"]
         else:
             assert answer.response(number)["error"]["code"] == -32602

@@ -131,7 +131,7 @@ def fresh(request):
 
 def leave_while_slow_runs(served: Served, message: dict) -> None:
     with served.open(message):
-        served.process.wait_for_stderr("slow started")
+        served.process.wait_for_stderr("slow started: 60 s")
     served.process.wait_for_stderr("slow cancelled")
 
 

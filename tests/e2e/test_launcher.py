@@ -38,7 +38,7 @@ def answers(root: Path, **environment: str) -> list[str]:
         input=LINES,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=180,
         env={**os.environ, **environment},
     )
     assert done.returncode == 0, done.stderr

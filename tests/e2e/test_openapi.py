@@ -16,6 +16,7 @@ import pytest
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
 from tests.e2e import petstore_api
+from tests.e2e.http_serving import PATIENT
 
 SECRET = "s3cret-key-of-the-store"
 ENVIRONMENT = {**os.environ, "SHOP_KEY": SECRET}
@@ -25,7 +26,7 @@ DISCERN = [sys.executable, "-m", "discern_server"]
 def discern(project: Path, *arguments: str) -> Any:
     """Run a verb and give its answer."""
     done = subprocess.run(
-        [*DISCERN, *arguments, "--json"], cwd=project, env=ENVIRONMENT, capture_output=True, timeout=60, check=False
+        [*DISCERN, *arguments, "--json"], cwd=project, env=ENVIRONMENT, capture_output=True, timeout=120, check=False
     )
     return json.loads(done.stdout)
 
@@ -37,7 +38,7 @@ def turn_on(project: Path, *operations: str) -> None:
     for operation in operations:
         assert f'  # "{operation}",' in text
         text = text.replace(f'  # "{operation}",', f'  "{operation}",')
-    file.write_text(text + "timeout_s = 2\nmax_response_bytes = 100_000\n", encoding="utf-8")
+    file.write_text(text + "timeout_s = 5\nmax_response_bytes = 100_000\n", encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         turn_on(project, "POST /pets", "DELETE /pets/{id}")
         assert discern(project, "accept")["ok"]
         assert discern(project, "check")["ok"]
-        with StdioServer([*DISCERN, "serve"], cwd=project, env=ENVIRONMENT) as server:
+        with StdioServer([*DISCERN, "serve"], cwd=project, env=ENVIRONMENT, limits=PATIENT) as server:
             yield Served(project, api, server)
 
 
@@ -142,7 +143,7 @@ def test_an_answer_that_does_not_come_in_time_is_an_error(served: Served):
     served.api.answer_never()
     result = served.call("addPet", body={"name": "x"})
     assert result["isError"]
-    assert "2" in text_of(result)
+    assert "5 s" in text_of(result)
     served.api.requests.clear()
 
 
@@ -192,10 +193,10 @@ def test_a_person_at_a_terminal_is_told_what_takes_a_while(tmp_path: Path):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     command = [*DISCERN, "init", "--openapi", "none.json", "--json"]
-    done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, timeout=60, check=False)
+    done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, timeout=120, check=False)
     os.close(theirs)
     assert os.read(ours, 4096).startswith(b"reading none.json ...")
     os.close(ours)
     assert json.loads(done.stdout)["error"] == "invalid_sources"
-    quiet = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    quiet = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
     assert quiet.stderr == b""

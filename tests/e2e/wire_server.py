@@ -1,6 +1,6 @@
 """The server that the wire cases run against, written with the public API alone.
 
-Usage: python tests/e2e/wire_server.py [--legacy serve]          stdio
+Usage: python tests/e2e/wire_server.py [--legacy serve] [--drain SECONDS]          stdio
        python tests/e2e/wire_server.py [--legacy serve] [--answers json|stream] http PORT
 """
 
@@ -40,7 +40,7 @@ def say(text: str) -> None:
 
 
 async def slow(args: dict[str, Any], ctx: RequestContext) -> str:
-    say("slow started")
+    say(f"slow started: {args['seconds']:g} s")
     try:
         for part in range(1, 5):
             await anyio.sleep(args["seconds"] / 4)
@@ -96,6 +96,7 @@ ANSWERS = {"auto": None, "json": True, "stream": False}
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--legacy", choices=["reject", "serve"], default="reject")
+    parser.add_argument("--drain", type=float, default=1.5, help="how long requests may run after the end of the input")
     parser.add_argument("--answers", choices=list(ANSWERS), default="auto", help="how the HTTP app answers")
     parser.add_argument("transport", nargs="*", metavar="http PORT", help="serve over HTTP instead of stdio")
     options = parser.parse_args()
@@ -104,7 +105,7 @@ def main() -> None:
         app = http_app(factory, legacy=options.legacy, json_response=ANSWERS[options.answers])
         serve_http(app, port=int(options.transport[1]))
     else:
-        serve_stdio(factory, legacy=options.legacy)
+        serve_stdio(factory, legacy=options.legacy, drain_timeout_s=options.drain)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,9 +19,13 @@ from discern_server.wire.probe import probe_url
 from discern_server.wire.report import Report, report_on
 from tests.e2e.bounded import within
 from tests.e2e.hostile.server import VERSION, Server, error
-from tests.e2e.raw_http import Answer, listening, response, send
+from tests.e2e.raw_http import Answer, listening, nobody, response, send
 
-LIMITS = Limits(answer_s=1, total_s=30, line_bytes=1_000_000, output_bytes=3_000_000)
+PATIENT = Limits(answer_s=60, total_s=300, line_bytes=1_000_000, output_bytes=3_000_000)
+FAIR = replace(PATIENT, answer_s=3)
+"""For those that say something, and then nothing."""
+BRIEF = replace(PATIENT, answer_s=1)
+"""For those that keep silent, however long one waits."""
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 STATUS = {200: "200 OK", 202: "202 Accepted", 400: "400 Bad Request", 403: "403 Forbidden", 404: "404 Not Found"}
 
@@ -67,9 +72,9 @@ def as_event(status: int, body: dict[str, Any] | None) -> bytes:
     return STREAM + b": hello\n\ndata: " + json.dumps(body).encode() + b"\n\n"
 
 
-def report(answer: Answer) -> Report:
+def report(answer: Answer, limits: Limits = PATIENT) -> Report:
     with listening(answer) as url:
-        evidence = within(60, lambda: probe_url(url, limits=LIMITS))
+        evidence = within(300, lambda: probe_url(url, limits=limits))
     return report_on(evidence, Expectation(revision="2026-07-28", legacy="reject"))
 
 
@@ -123,15 +128,24 @@ def test_a_stream_that_goes_on_after_its_response_is_left():
 
 
 @pytest.mark.parametrize(
+    ("answer", "limits", "evidence"),
+    [
+        pytest.param(hang(), BRIEF, "no answer: waited 1 s for the response", id="silence"),
+        pytest.param(hang(b"HTTP/1.1 200 OK\r\nContent-Le"), BRIEF, "waited 1 s for the response", id="half a head"),
+        pytest.param(hang(STREAM), FAIR, "200 no answer: waited 3 s for the rest", id="a silent stream"),
+        pytest.param(endless(STREAM, b": ping\n\n", 0.01), FAIR, "waited 3 s for the rest", id="pings for ever"),
+        pytest.param(endless(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", 0.01), BRIEF, "waited 1 s", id="headers for ever"),
+    ],
+)
+def test_what_never_answers_is_no_server_once_its_time_is_over(answer: Answer, limits: Limits, evidence: str):
+    assert_no_server(report(answer, limits), evidence)
+
+
+@pytest.mark.parametrize(
     ("answer", "evidence"),
     [
-        pytest.param(hang(), "no answer: waited 1 s for the response", id="silence"),
-        pytest.param(hang(b"HTTP/1.1 200 OK\r\nContent-Le"), "waited 1 s for the response", id="half a head"),
-        pytest.param(hang(STREAM), "200 no answer: waited 1 s for the rest", id="a silent stream"),
-        pytest.param(endless(STREAM, b": ping\n\n", 0.01), "waited 1 s for the rest", id="pings for ever"),
         pytest.param(endless(STREAM, b"data: " + b"x" * 99_999 + b"\n\n"), "body exceeds", id="events for ever"),
         pytest.param(endless(STREAM, b"data: {}\n\n" * 9999), "discover: 200 ", id="small ones for ever"),
-        pytest.param(endless(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", 0.01), "waited 1 s", id="headers for ever"),
         pytest.param(endless(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 65536), "body exceeds", id="a body for ever"),
         pytest.param(send(), "the output ended", id="closed"),
         pytest.param(send(b"SSH-2.0-OpenSSH_9.9\r\n"), "the output ended", id="ssh"),
@@ -155,16 +169,18 @@ def test_a_stream_that_goes_on_after_its_response_is_left():
     ],
 )
 def test_what_is_no_server_gets_that_verdict_with_the_evidence(answer: Answer, evidence: str):
-    told = report(answer)
+    assert_no_server(report(answer), evidence)
+
+
+def assert_no_server(told: Report, evidence: str) -> None:
     assert told.verdict.kind == "not-mcp"
     assert evidence in told.verdict.reason
     assert told.diagnostics[0].rule == "era.not-mcp"
 
 
 def test_nobody_there_is_told():
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    told = report_on(probe_url(f"http://127.0.0.1:{port}/mcp", limits=LIMITS), Expectation())
+    with nobody() as port:
+        told = report_on(probe_url(f"http://127.0.0.1:{port}/mcp", limits=PATIENT), Expectation())
     assert told.verdict.kind == "not-mcp"
     assert told.verdict.reason.startswith(f"cannot connect to http://127.0.0.1:{port}/mcp: ")
 
@@ -207,6 +223,6 @@ def test_credentials_reach_the_server_and_no_record():
 
     assert report(answer).verdict.kind == "not-mcp"
     with listening(answer) as url:
-        told = report_on(probe_url(url, headers={"Authorization": "Bearer s3cret"}, limits=LIMITS), Expectation())
+        told = report_on(probe_url(url, headers={"Authorization": "Bearer s3cret"}, limits=PATIENT), Expectation())
     assert told.verdict.kind == "modern-only"
     assert "s3cret" not in "\n".join(told.transcript())

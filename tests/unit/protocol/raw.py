@@ -33,7 +33,7 @@ class RawClient:
         await self._write.send(SessionMessage(jsonrpc_message_adapter.validate_python(message)))
 
     async def receive(self) -> dict[str, Any]:
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             item = await self._read.receive()
         return item.message.model_dump(by_alias=True, exclude_unset=True)
 

@@ -49,7 +49,7 @@ async def test_lines_are_read_as_messages_until_the_end(pipe):
     os.write(write_end, b'{"jsonrpc":"2.0","id":1,"method":"ping"}\nnot JSON\n{"jsonrpc":"2.0","method":"n"}\n')
     os.close(write_end)
     reader = MessageReader(LineReader(read_end, max_line_bytes=100))
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         request, fault, notification = [await reader.receive() for _ in range(3)]
         with pytest.raises(anyio.EndOfStream):
             await reader.receive()

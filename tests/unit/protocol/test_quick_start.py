@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import Any
@@ -15,8 +16,9 @@ WATCHED = ("mcp.client", "mcp.server.mcpserver", "uvicorn", "httpx2")
 def in_a_process(code: str, **environment: str) -> Any:
     """What `code`, which begins with the SDK imported by `import_sdk`, prints as JSON."""
     whole = f"from discern_server.protocol.quick_start import import_sdk\nimport json, sys\nimport_sdk()\n{code}"
+    kept = {name: value for name, value in os.environ.items() if name != "DISCERN_PLAIN_IMPORTS"}
     done = subprocess.run(
-        [sys.executable, "-c", whole], capture_output=True, encoding="utf-8", timeout=60, env=environment
+        [sys.executable, "-c", whole], capture_output=True, encoding="utf-8", timeout=120, env={**kept, **environment}
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -105,5 +107,5 @@ before = type(mcp).__name__
 print(json.dumps(before))
 """
     whole = f"import mcp\nfrom discern_server.protocol.quick_start import import_sdk\nimport_sdk()\nimport json\n{code}"
-    done = subprocess.run([sys.executable, "-c", whole], capture_output=True, encoding="utf-8", timeout=60)
+    done = subprocess.run([sys.executable, "-c", whole], capture_output=True, encoding="utf-8", timeout=120)
     assert json.loads(done.stdout) == "module"

@@ -83,7 +83,7 @@ async def test_the_end_of_the_input_is_held_back_until_all_is_answered():
             await anyio.wait_all_tasks_blocked()
             assert not ended.is_set()
             await wire.write.send(response(1))
-            with anyio.fail_after(5):
+            with anyio.fail_after(60):
                 await ended.wait()
 
 
@@ -92,7 +92,7 @@ async def test_a_request_that_runs_too_long_is_given_up_at_the_end():
         await wire.feed.send(request(1))
         wire.feed.close()
         await wire.read.receive()
-        with anyio.fail_after(5), pytest.raises(anyio.EndOfStream):
+        with anyio.fail_after(60), pytest.raises(anyio.EndOfStream):
             await wire.read.receive()
 
 
@@ -101,7 +101,7 @@ async def test_a_full_window_that_does_not_move_ends_an_input_that_has_ended():
         await wire.feed.send(request(1))
         await wire.feed.send(request(2))
         await wire.read.receive()
-        with anyio.fail_after(5), pytest.raises(anyio.EndOfStream):
+        with anyio.fail_after(60), pytest.raises(anyio.EndOfStream):
             await wire.read.receive()
 
 
@@ -112,7 +112,7 @@ async def test_a_cancelled_request_counts_as_done_though_it_is_never_answered():
         item = await wire.read.receive()
         assert item.metadata.on_request_unanswered is not None
         await item.metadata.on_request_unanswered()
-        with anyio.fail_after(5), pytest.raises(anyio.EndOfStream):
+        with anyio.fail_after(60), pytest.raises(anyio.EndOfStream):
             await wire.read.receive()
 
 
@@ -180,7 +180,7 @@ async def test_an_input_that_ends_while_the_window_is_full_ends_although_nothing
     await feed.send(request(1))
     await feed.send(request(2))
     await read.receive()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
 
             async def read_on() -> None:

@@ -54,7 +54,7 @@ class Server:
                 connection.close()
 
     def _drip(self, connection: socket.socket) -> None:
-        for _ in range(500):
+        for _ in range(6000):
             if self.released.wait(0.01):
                 return
             connection.sendall(b".")

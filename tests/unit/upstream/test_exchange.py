@@ -69,7 +69,7 @@ def stall(handler):
 
 async def call(operation, arguments=None, *, settings=None, output=None, inbound=None):
     upstream = Upstream({"key": KEY, "token": TOKEN}, settings or UpstreamSettings(retry=QUICK), environ=ENVIRON)
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with upstream.open():
             return await upstream.call("tool", operation, arguments or {}, output=output, inbound=inbound or {})
 
@@ -348,13 +348,13 @@ async def test_an_answer_that_ends_early_is_no_answer():
 
 async def test_a_slow_answer_ends_with_the_tools_time_and_hangs_up():
     with serving(reply(), lambda handler: handler.wait_for_hang_up()) as server:
-        upstream = Upstream({}, UpstreamSettings(limits=Limits(timeout_s=0.5)))
+        upstream = Upstream({}, UpstreamSettings(limits=Limits(timeout_s=3)))
         async with upstream.open():
             await upstream.call("tool", binding(server), {})  # connects, so that the time goes into waiting
             output = await upstream.call("tool", binding(server), {})
         assert server.hung_up.wait(PATIENCE_S)
     assert output.meta[META]["error"] == "timed_out"
-    assert facts_of(output)["timeout_s"] == 0.5
+    assert facts_of(output)["timeout_s"] == 3
 
 
 @pytest.mark.parametrize("script", [lambda handler: handler.wait_for_hang_up(), stall], ids=["waiting", "reading"])

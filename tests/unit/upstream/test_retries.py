@@ -98,11 +98,11 @@ async def test_one_attempt_is_one_attempt():
 
 
 async def test_retry_after_is_obeyed_in_seconds_and_as_a_date():
-    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=50), usegmt=True)
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=5000), usegmt=True)
     api = Api(answer(429, retry_after="7"), answer(503, retry_after=soon), answer())
-    await api.call()
+    await api.call(time_left_s=10_000)
     assert api.waits[0] == 7
-    assert 40 < api.waits[1] <= 50
+    assert 4000 < api.waits[1] <= 5000
 
 
 async def test_a_wait_past_the_deadline_is_not_begun():
@@ -127,7 +127,7 @@ async def test_cancelling_the_wait_ends_the_call():
         waiting.set()
         await anyio.sleep_forever()
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             deadline = anyio.current_time() + 100
 
