@@ -15,11 +15,12 @@ through its public seams:
 
 from __future__ import annotations
 
+import importlib
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mcp.server.caching import CacheHint as SdkCacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
@@ -40,14 +41,13 @@ from opentelemetry.trace import ProxyTracerProvider
 
 from discern_server.handler import RequestScope
 from discern_server.protocol.calls import call_tool
-from discern_server.protocol.completing import complete
-from discern_server.protocol.events import ListeningStreams, Subscriptions
-from discern_server.protocol.prompting import get_prompt
-from discern_server.protocol.reading import read_resource
 from discern_server.protocol.rounds import SealedRounds
 from discern_server.protocol.scopes import granted_to
 from discern_server.protocol.state_keys import key_ring
 from discern_server.protocol.surface import Surface
+
+if TYPE_CHECKING:
+    from discern_server.protocol.events import ListeningStreams, Subscriptions
 
 Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
 """Opens what lives as long as the process; what it yields is ``ctx.state``."""
@@ -223,15 +223,24 @@ def _page(surface: Surface, method: str, cursor: str | None) -> Mapping[str, Any
     return page
 
 
+def _imported_on_use(module: str, name: str) -> Callable[..., Any]:
+    """The function `name` of the module `module` of this package, which surfaces without its kind do without."""
+
+    def call(*arguments: Any) -> Any:
+        return getattr(importlib.import_module(f"{__package__}.{module}"), name)(*arguments)
+
+    return call
+
+
 _HANDLERS: Final[Mapping[str, tuple[str, Callable[..., Any]]]] = {
     "tools/list": ("on_list_tools", _list),
     "tools/call": ("on_call_tool", call_tool),
     "prompts/list": ("on_list_prompts", _list),
-    "prompts/get": ("on_get_prompt", get_prompt),
+    "prompts/get": ("on_get_prompt", _imported_on_use("prompting", "get_prompt")),
     "resources/list": ("on_list_resources", _list),
     "resources/templates/list": ("on_list_resource_templates", _list),
-    "resources/read": ("on_read_resource", read_resource),
-    "completion/complete": ("on_completion", complete),
+    "resources/read": ("on_read_resource", _imported_on_use("reading", "read_resource")),
+    "completion/complete": ("on_completion", _imported_on_use("completing", "complete")),
 }
 """By method: under which name the SDK's server takes its handler, and the handler."""
 

@@ -11,19 +11,20 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp.shared.inbound import x_mcp_header_map
-from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
 from discern_server.catalog import Catalog, ToolDefinition, thaw
 from discern_server.handler import Handler
-from discern_server.prompts import Prompt, PromptDefinition
 from discern_server.protocol.pages import CacheHint, Pages
 from discern_server.protocol.running import Runner
 from discern_server.protocol.scopes import RequiredScopes
-from discern_server.resources import Resource, ResourceTemplate
 from discern_server.schema.validate import Validator, compile_validator
+
+if TYPE_CHECKING:
+    from discern_server.prompts import Prompt, PromptDefinition
+    from discern_server.resources import Resource, ResourceTemplate
 
 DEFAULT_PAGE_SIZE: Final = 100
 _KEPT_VIEWS: Final = 64
@@ -91,6 +92,9 @@ class PreparedTemplate(Readable):
     """A resource template that finds the variables of a URI."""
 
     def __init__(self, template: ResourceTemplate) -> None:
+        # For surfaces that have templates alone.
+        from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
+
         definition = template.definition
         super().__init__(f"template {definition.uri_template}", template.handler, definition.mime_type)
         self.completers = _completers(f"of the template {definition.uri_template}", template.completions)
