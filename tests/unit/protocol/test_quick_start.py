@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-WATCHED = ("mcp.client", "mcp.server.mcpserver", "uvicorn", "httpx2")
+WATCHED = ("mcp.client", "mcp.server.mcpserver", "mcp.server.streamable_http", "starlette", "uvicorn", "httpx2")
 
 
 def in_a_process(code: str, **environment: str) -> Any:
@@ -77,12 +77,77 @@ print(json.dumps(Server is mcp.server.lowlevel.Server is mcp.server.lowlevel.ser
 def test_what_was_changed_for_the_import_is_as_it_was():
     code = """
 import gc
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 class Mine(BaseModel):
-    n: int
-print(json.dumps([gc.isenabled(), "defer_build" in BaseModel.model_config, Mine.__pydantic_complete__]))
+    n: "Later"
+Later = int
+built = [Mine.__pydantic_complete__, Mine.model_rebuild(), Mine.__pydantic_complete__]
+adapted = TypeAdapter(int | str).pydantic_complete
+print(json.dumps([gc.isenabled(), "defer_build" in BaseModel.model_config, built, adapted]))
 """
-    assert in_a_process(code) == [True, False, True]
+    assert in_a_process(code) == [True, False, [False, True, True], True]
+
+
+def test_what_the_sdk_builds_for_a_module_is_built_on_use():
+    code = """
+from mcp_types import CallToolRequestParams, client_request_adapter
+before = [CallToolRequestParams.__pydantic_complete__, client_request_adapter.pydantic_complete]
+asked = client_request_adapter.validate_python({"method": "tools/call", "params": {"name": "a"}})
+print(json.dumps([before, type(asked).__name__, CallToolRequestParams(name="b").name]))
+"""
+    assert in_a_process(code) == [[False, False], "CallToolRequest", "b"]
+
+
+# --- serving HTTP in a process that was started for stdio -------------------------------------------------
+
+
+STAND_INS = """
+def stand_ins():
+    owners = [(name, vars(module)) for name, module in list(sys.modules.items())]
+    return sorted({name for name, names in owners for value in list(names.values())
+                   if type(value).__name__.startswith("_StandIn") and not isinstance(value, type)})
+"""
+
+
+def test_a_server_of_the_project_can_still_serve_http_with_authorization():
+    code = """
+from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.lowlevel import Server
+class Verifier:
+    async def verify_token(self, token):
+        return None
+auth = AuthSettings(issuer_url="https://a.example", resource_server_url="https://b.example")
+app = Server("mine").streamable_http_app(auth=auth, token_verifier=Verifier())
+plain = Server("mine").streamable_http_app()
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+status = TestClient(app).post("/mcp").status_code
+print(json.dumps([type(app) is Starlette, type(plain) is Starlette, status]))
+"""
+    assert in_a_process(code) == [True, True, 401]
+
+
+def test_the_sdks_high_level_server_can_still_serve_http():
+    code = """
+from mcp.server import MCPServer
+from starlette.testclient import TestClient
+with TestClient(MCPServer("mine").streamable_http_app(), base_url="http://localhost:1") as client:
+    status = client.post("/mcp", json={}).status_code
+print(json.dumps(status))
+"""
+    assert in_a_process(code) == in_a_process(code, DISCERN_PLAIN_IMPORTS="1") == 400
+
+
+def test_stand_ins_are_in_the_sdks_server_alone_and_gone_once_it_serves_http():
+    code = """
+before = stand_ins()
+from mcp.server.lowlevel import Server
+Server("mine").streamable_http_app()
+kept = [value for value in Server.streamable_http_app.__kwdefaults__.values() if type(value).__name__ == "_StandIn"]
+print(json.dumps([before, stand_ins(), kept]))
+"""
+    assert in_a_process(STAND_INS + code) == [["mcp.server.lowlevel.server"], [], []]
 
 
 def test_a_package_is_run_once_though_threads_ask_for_it_together():

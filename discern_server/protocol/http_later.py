@@ -1,0 +1,83 @@
+"""The SDK's server without what it serves HTTP with, until that is asked for: for our own launcher (docs/adr/0014).
+
+``mcp.server.lowlevel.server`` imports Starlette, the SDK's authorization and its streamable HTTP for one method,
+``Server.streamable_http_app``. `import_without_http` imports it with stand-ins for the names of those modules; the
+method, when it is called, first puts the real ones in their place. Everyone else finds the modules as they are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from functools import wraps
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+_SERVER: Final = "mcp.server.lowlevel.server"
+_METHOD: Final = "streamable_http_app"
+_FOR_HTTP: Final = (
+    "mcp.server.auth.middleware.auth_context",
+    "mcp.server.auth.middleware.bearer_auth",
+    "mcp.server.auth.provider",
+    "mcp.server.auth.routes",
+    "mcp.server.auth.settings",
+    "mcp.server.streamable_http",
+    "mcp.server.streamable_http_manager",
+    "mcp.server.transport_security",
+    "starlette.applications",
+    "starlette.middleware",
+    "starlette.middleware.authentication",
+    "starlette.routing",
+)
+
+
+def import_without_http() -> None:
+    """Import the SDK's lowlevel server with stand-ins for what it has for HTTP; nothing where it is there already."""
+    if _SERVER in sys.modules:
+        return
+    absent = [name for name in _FOR_HTTP if name not in sys.modules]
+    sys.modules.update({name: _StandInModule(name) for name in absent})
+    try:
+        server = importlib.import_module(_SERVER)
+    finally:
+        for name in absent:
+            del sys.modules[name]
+    _fill_in_when_called(server)
+
+
+class _StandInModule(ModuleType):
+    """Has a stand-in for every name."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _StandIn(self.__name__, name)
+
+
+class _StandIn:
+    """Stands for a name of a module that is not imported."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module = module
+        self._name = name
+
+    def real(self) -> Any:
+        """What it stands for."""
+        return getattr(importlib.import_module(self._module), self._name)
+
+
+def _fill_in_when_called(server: ModuleType) -> None:
+    method: FunctionType = getattr(server.Server, _METHOD)
+
+    @wraps(method)
+    def filled_in(*args: Any, **options: Any) -> Any:
+        _fill_in(vars(server))
+        _fill_in(method.__kwdefaults__ or {})
+        setattr(server.Server, _METHOD, method)
+        return method(*args, **options)
+
+    setattr(server.Server, _METHOD, filled_in)
+
+
+def _fill_in(names: dict[str, Any]) -> None:
+    names.update({name: value.real() for name, value in names.items() if isinstance(value, _StandIn)})
