@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,27 @@ def test_it_takes_no_module_of_ours_or_of_pythons_from_the_folder_it_is_started_
     command[command.index("sh") + 2] = f'cd "$0{PROJECT}" && {command[command.index("sh") + 2]}'
     done = subprocess.run(command, env={"PYTHONPATH": PROJECT}, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_projects_modules_come_before_those_in_it_and_add_to_its_namespace_packages(root: EmptyRoot):
+    """As with an installed package: a folder of the project's is in front of the import path."""
+    run(root, "init", "--name", "first")
+    (root.project / "opentelemetry").mkdir()
+    (root.project / "opentelemetry" / "ours.py").write_text("NAME = 'ours'\n", encoding="utf-8")
+    (root.project / "colorsys.py").write_text("NAME = 'the project'\n", encoding="utf-8")
+    (root.project / "tools.py").write_text(
+        "import colorsys\nimport importlib.metadata\n"
+        "from opentelemetry import ours, trace\nfrom discern_server import tool\n"
+        "@tool\ndef look() -> list[str]:\n    'Look.'\n"
+        "    plugins = importlib.metadata.entry_points(group='pytest11', name='discern')\n"
+        "    return [colorsys.NAME, ours.NAME, trace.__name__, importlib.metadata.version('mcp'), *plugins.names]\n",
+        encoding="utf-8",
+    )
+    root.give_project_away()
+    run(root, "accept")
+    answer = envelope(root, "call", "look")
+    pinned = installed_version("mcp")
+    assert answer["data"]["structuredContent"] == ["the project", "ours", "opentelemetry.trace", pinned, "discern"]
 
 
 def test_it_serves_over_http_too(tmp_path: Path):
