@@ -31,9 +31,19 @@ def check_wire(offer: Offer, definition: Any, origin: str | None) -> None:
 
 
 def load_folder(
-    offer: Offer, directory: str | Path | Traversable, make: Callable[[Mapping[str, Any], str], _T]
+    offer: Offer,
+    directory: str | Path | Traversable,
+    make: Callable[[Mapping[str, Any], str], _T],
+    *,
+    shown: str | None = None,
 ) -> tuple[_T, ...]:
     """What `make` makes of each ``*.json`` of a folder, in the order of the file names.
+
+    Args:
+        offer: What they define.
+        directory: The folder.
+        make: Takes a definition and the file it came from.
+        shown: How the folder is called in findings; its path unless given.
 
     Raises:
         DefinitionError: The folder or a file cannot be read, or a file does not have the shape: every finding of
@@ -43,10 +53,11 @@ def load_folder(
     made: list[_T] = []
     faults: list[Diagnostic] = []
     for file in _files(folder):
-        value, findings = _read(offer, file, str(file))
+        origin = str(file) if shown is None else f"{shown}/{file.name}"
+        value, findings = _read(offer, file, origin)
         faults += findings
         if not findings:
-            made.append(make(value, str(file)))
+            made.append(make(value, origin))
     if faults:
         raise DefinitionError(faults)
     return tuple(made)

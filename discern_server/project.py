@@ -164,6 +164,25 @@ class OpenApiSource:
     kind: ClassVar = "openapi"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffersConfig:
+    """``[prompts]`` or ``[resources]``: what answers for the definitions of that kind in ``schemas/``.
+
+    A definition is called by the name of its file, without ``.json``.
+
+    Attributes:
+        handlers: The module with a function for each definition that has no file, or None.
+        files: For a resource, the file that is its content.
+        path: The folder `handlers` is imported from, put in front of the import path.
+        lifespan: ``module:function`` of an async context manager that handlers need open, or None.
+    """
+
+    handlers: str | None = None
+    files: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
+    path: Path = Path()
+    lifespan: str | None = None
+
+
 SourceConfig: TypeAlias = PythonSource | SchemasSource | OpenApiSource
 
 
@@ -176,6 +195,8 @@ class Project:
         server: ``[server]``.
         features: ``[features]``.
         sources: Each ``[[sources]]``, in order.
+        prompts: ``[prompts]``.
+        resources: ``[resources]``, for resource templates too.
         rules: ``[rules]``: by the id of a rule that gives warnings, whether it is looked at.
     """
 
@@ -183,6 +204,8 @@ class Project:
     server: ServerConfig
     features: Features = field(default_factory=Features)
     sources: tuple[SourceConfig, ...] = ()
+    prompts: OffersConfig = field(default_factory=OffersConfig)
+    resources: OffersConfig = field(default_factory=OffersConfig)
     rules: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
@@ -246,6 +269,8 @@ def _read_project(table: Table, root: Path) -> Project:
         server=_read_server(table.table("server")),
         features=_read_features(table.table("features")),
         sources=tuple(source for entry in table.tables("sources") if (source := _read_source(entry, root)) is not None),
+        prompts=_read_offers(table.table("prompts"), root),
+        resources=_read_offers(resources := table.table("resources"), root, _read_files(resources, root)),
         rules=_read_rules(table.table("rules")),
     )
     table.close()
@@ -323,6 +348,22 @@ def _read_schemas(table: Table, root: Path) -> SchemasSource:
         path=_path(table, "path", root),
         lifespan=_reference(table, "lifespan"),
     )
+
+
+def _read_offers(table: Table, root: Path, files: Mapping[str, Path] = MappingProxyType({})) -> OffersConfig:
+    if not table.names:
+        return OffersConfig()
+    return OffersConfig(
+        handlers=_module(table, "handlers"),
+        files=files,
+        path=_path(table, "path", root),
+        lifespan=_reference(table, "lifespan"),
+    )
+
+
+def _read_files(table: Table, root: Path) -> Mapping[str, Path]:
+    files = table.table("files")
+    return MappingProxyType({name: _path(files, name, root) for name in files.names if files.string(name)})
 
 
 def _read_openapi(table: Table, root: Path) -> OpenApiSource:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from discern_server.definition import check_wire, load_folder
-from discern_server.handler import Handler
+from discern_server.handler import Handler, RequestContext
 from discern_server.rules.offers import RESOURCE, TEMPLATE
 from discern_server.schema.frozen import freeze
 
@@ -136,3 +136,27 @@ class ResourceTemplate:
     definition: ResourceTemplateDefinition
     handler: Handler
     completions: Mapping[str, Handler] = field(default_factory=lambda: MappingProxyType({}))
+
+
+_TEXTS: Final = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
+
+
+def read_from(file: Path, mime_type: str | None) -> Handler:
+    """A handler of a resource whose content is `file`, as it is when it is read.
+
+    It is text where it is UTF-8 and `mime_type` does not say that it is something else, and bytes otherwise. A file
+    that is gone is a resource that is not found.
+    """
+    may_be_text = mime_type is None or mime_type.startswith(_TEXTS) or mime_type.endswith(("+json", "+xml"))
+
+    def read(_args: dict[str, Any], _ctx: RequestContext) -> str | bytes | None:
+        try:
+            data = file.read_bytes()
+        except FileNotFoundError:
+            return None
+        try:
+            return data.decode("utf-8") if may_be_text else data
+        except UnicodeDecodeError:
+            return data
+
+    return read

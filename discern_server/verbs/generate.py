@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -21,6 +21,7 @@ from discern_server.catalog import ToolDefinition, thaw
 from discern_server.console import claim_stdout
 from discern_server.project import Project, ProjectError
 from discern_server.result import Diagnostic, DiscernError, Severity, serialize_diagnostic
+from discern_server.verbs.offers import offers_of
 from discern_server.verbs.program import GENERATE_DEFINITIONS, this_program
 from discern_server.verbs.sources import OpenSource, ask, name_taken, open_sources
 
@@ -50,7 +51,7 @@ class Generated:
         definitions: By tool name, in the order of the names.
         sources: A report for each source, in the order of the project file.
         faults: Why something could not be had. Where there are any, `definitions` is not all there is.
-        handler_faults: Why a definition could not be served.
+        handler_faults: Why a definition could not be served, of prompts and resources too.
         findings: What is worth knowing and keeps nothing from being served.
     """
 
@@ -70,7 +71,8 @@ def generate(project: Project) -> Generated:
     Nothing is written meanwhile, Python's cache of the modules that are imported included.
     """
     with chdir(project.root), _no_bytecode():
-        return generate_from(open_sources(project))
+        generated = generate_from(open_sources(project))
+        return replace(generated, handler_faults=(*generated.handler_faults, *offers_of(project).handler_faults))
 
 
 @contextmanager

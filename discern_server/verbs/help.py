@@ -8,7 +8,7 @@ from discern_server.result import DiscernResult, failure
 from discern_server.toml import nearest
 from discern_server.verbs.own import own_guide
 
-TOPICS: Final = ("start", "definitions", "sources", "configuration", "verbs", "eras", "serving")
+TOPICS: Final = ("start", "definitions", "sources", "prompts", "configuration", "verbs", "eras", "serving")
 """The topics in the order in which one would read them; each is a page of the guide."""
 
 

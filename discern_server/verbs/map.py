@@ -38,7 +38,7 @@ def map_tools(root: Path, name: str | None = None) -> DiscernResult:
     project = load_project("map", root)
     if isinstance(project, DiscernResult):
         return project
-    if not project.schemas.is_dir():
+    if not any(project.schemas.glob("*.json")):
         return _answer("there are no definitions yet", {"tools": []}, "discern accept writes them")
     try:
         catalog = Catalog.load(project.schemas)

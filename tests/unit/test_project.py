@@ -8,6 +8,7 @@ import pytest
 
 from discern_server.project import (
     Features,
+    OffersConfig,
     OpenApiSource,
     Project,
     ProjectError,
@@ -52,6 +53,15 @@ base_url = "https://api.example.com"
 include = ["GET /invoices/**", "tag:customers"]
 credentials.bearerAuth = { env = "BILLING_TOKEN" }
 credentials.login = { username = { env = "USER_NAME" }, password = { file = "/run/secrets/password" } }
+
+[prompts]
+handlers = "billing.prompts"
+
+[resources]
+handlers = "billing.resources"
+files = { terms = "docs/terms.md" }
+path = "src"
+lifespan = "billing.app:pool"
 """
 
 SERVER = '[server]\nname = "a"\nversion = "1"\n'
@@ -100,6 +110,13 @@ def test_every_key_reaches_its_value(tmp_path: Path):
                     },
                 },
             ),
+        ),
+        prompts=OffersConfig(handlers="billing.prompts", path=tmp_path),
+        resources=OffersConfig(
+            handlers="billing.resources",
+            files={"terms": tmp_path / "docs" / "terms.md"},
+            path=tmp_path / "src",
+            lifespan="billing.app:pool",
         ),
     )
 
