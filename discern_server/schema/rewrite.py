@@ -132,8 +132,17 @@ def _enum(value: Any, _schema: Members) -> Members:
         return {"enum": value}
     first: dict[str, Any] = {}
     for item in value:
-        first.setdefault(json.dumps(item, sort_keys=True), item)
+        first.setdefault(json.dumps(_comparable(item), sort_keys=True), item)
     return {"enum": list(first.values())}
+
+
+def _comparable(value: Any) -> Any:
+    """The value with its whole numbers as integers: JSON Schema has 1 and 1.0 equal (2020-12 Core, section 4.2.2)."""
+    if isinstance(value, list):
+        return [_comparable(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _comparable(member) for key, member in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _discriminator(value: Any, _schema: Members) -> Members:

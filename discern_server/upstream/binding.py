@@ -32,7 +32,7 @@ stands (XML too); ``binary`` a `file argument <FILE_ARGUMENT>`.
 
 FieldKind: TypeAlias = Literal["text", "json", "file"]
 """How one value of a form or multipart body is written: ``text`` a scalar without quotes, ``json`` as JSON
-text, ``file`` a file argument. An array is written item by item, each item in this way."""
+text, ``file`` a file argument. An array is written item by item, each item in this way, unless it is `whole`."""
 
 FILE_ARGUMENT: tuple[str, str, str, str] = ("base64", "text", "filename", "content_type")
 """The members of a file argument, the object that stands for file content in a tool's arguments:
@@ -79,6 +79,7 @@ class FieldEncoding:
             written as a query parameter of this name would be.
         explode: As in `ParameterBinding`.
         allow_reserved: As in `ParameterBinding`.
+        whole: Whether a list is one value of this kind; otherwise each of its items is.
     """
 
     kind: FieldKind
@@ -86,6 +87,7 @@ class FieldEncoding:
     style: Style | None = None
     explode: bool = True
     allow_reserved: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

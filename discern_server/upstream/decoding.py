@@ -17,6 +17,7 @@ _DEEPEST: Final = 128
 
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _XML_ENCODING: Final = re.compile(rb"""\s*<\?xml[^>]{0,100}?\bencoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
+_BOM: Final = "\ufeff"
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -39,7 +40,7 @@ def text_of(answer: Answer) -> str | None:
         return None
     charset = charset_of(answer.content_type) or _declared_charset(answer)
     if charset is not None:
-        return answer.body.decode(charset, "replace")
+        return answer.body.decode(charset, "replace").removeprefix(_BOM)
     text = _as_utf8(answer)
     return text if text is not None else answer.body.decode("cp1252", "replace")
 
@@ -52,7 +53,7 @@ def json_of(answer: Answer) -> Any:
     """
     charset = charset_of(answer.content_type) or json.detect_encoding(answer.body)
     try:
-        text = answer.body.decode(charset)
+        text = answer.body.decode(charset).removeprefix(_BOM)  # RFC 8259, section 8.1: a reader may ignore it
         value = json.loads(text, parse_constant=_refuse_number, parse_float=_finite)
     except (ValueError, RecursionError):
         return ABSENT

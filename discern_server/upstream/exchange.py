@@ -175,9 +175,10 @@ def _redirected(request: UpstreamRequest, status: int, location: str) -> Upstrea
     here = httpx2.URL(request.url)
     try:
         there = here.join(location)
-    except httpx2.InvalidURL:
+        elsewhere = there.origin != here.origin
+    except (httpx2.InvalidURL, ValueError):  # the latter for an address without a host, such as "data:,x"
         raise _refusal(request, status, location, "that is no URL") from None
-    if there.origin != here.origin or there.userinfo:
+    if elsewhere or there.userinfo:
         raise _refusal(request, status, location, "it leads to another origin")
     moved = replace(request, url=str(there), public_url=str(there.copy_with(query=None)))
     becomes_get = status == 303 or (status in (301, 302) and request.method == "POST")

@@ -14,7 +14,7 @@ from discern_server.upstream.binding import FieldEncoding, FieldKind
 from discern_server.upstream.files import is_file, read_file
 from discern_server.upstream.findings import Place
 from discern_server.upstream.percent import RESERVED_IN_FORM, encode_form, keeping
-from discern_server.upstream.styles import as_text, pairs
+from discern_server.upstream.styles import as_json, as_text, pairs
 
 _KEEPING_RESERVED: Final = keeping(RESERVED_IN_FORM, plus=True)
 
@@ -26,26 +26,25 @@ def write_form(members: Mapping[str, Any], fields: Mapping[str, FieldEncoding], 
         ArgumentError: A file among them cannot be read.
     """
     written = [
-        pair
-        for name, value in members.items()
-        for pair in _field_pairs(name, value, fields.get(name) or inferred(value), (*place, name))
+        pair for name, value in members.items() for pair in _field_pairs(name, value, fields.get(name), (*place, name))
     ]
     return "&".join(f"{name}={text}" for name, text in written).encode("ascii")
 
 
-def _field_pairs(name: str, value: Any, field: FieldEncoding, place: Place) -> Iterator[tuple[str, str]]:
-    if field.style is not None:
+def _field_pairs(name: str, value: Any, field: FieldEncoding | None, place: Place) -> Iterator[tuple[str, str]]:
+    if field is not None and field.style is not None:
         encode = _KEEPING_RESERVED if field.allow_reserved else encode_form
         yield from pairs(name, value, field.style, field.explode, encode)
         return
-    for item, item_place in items_of(value, place):
-        yield encode_form(name), _field_text(item, field.kind, item_place)
+    items = [(value, place)] if field is not None and field.whole and value is not None else items_of(value, place)
+    for item, item_place in items:
+        yield encode_form(name), _field_text(item, (field or inferred(item)).kind, item_place)
 
 
 def _field_text(value: Any, kind: FieldKind, place: Place) -> str:
     if kind == "file":
         return quote_from_bytes(read_file(value, place).data, safe="")
-    return encode_form(as_text(value))
+    return encode_form(as_json(value) if kind == "json" else as_text(value))
 
 
 def items_of(value: Any, place: Place) -> Iterator[tuple[Any, Place]]:
@@ -57,8 +56,7 @@ def items_of(value: Any, place: Place) -> Iterator[tuple[Any, Place]]:
 
 
 def inferred(value: Any) -> FieldEncoding:
-    """How a field that the description does not tell about is written: by its value."""
-    samples = value if isinstance(value, list) else [value]
-    if samples and all(is_file(item) for item in samples):
+    """How a value is written, the item of a list by itself, where the description does not tell about the field."""
+    if is_file(value):
         return FieldEncoding(kind="file")
-    return FieldEncoding(kind="json" if any(isinstance(item, Mapping | list) for item in samples) else "text")
+    return FieldEncoding(kind="json" if isinstance(value, Mapping | list) else "text")

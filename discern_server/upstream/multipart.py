@@ -17,7 +17,7 @@ from discern_server.upstream.files import OCTET_STREAM, FileContent, concrete, r
 from discern_server.upstream.findings import Place
 from discern_server.upstream.forms import inferred, items_of
 from discern_server.upstream.media import charset_of
-from discern_server.upstream.styles import as_text, pairs
+from discern_server.upstream.styles import as_json, as_text, pairs
 
 _ESCAPES: Final = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
 """What the HTML Standard escapes in names of parts and files; the rest goes out as UTF-8 (RFC 7578, section 5.1)."""
@@ -47,19 +47,17 @@ def parts_of(members: Mapping[str, Any], fields: Mapping[str, FieldEncoding], pl
         ArgumentError: A file among them cannot be read.
     """
     return [
-        part
-        for name, value in members.items()
-        for part in _field_parts(name, value, fields.get(name) or inferred(value), (*place, name))
+        part for name, value in members.items() for part in _field_parts(name, value, fields.get(name), (*place, name))
     ]
 
 
-def _field_parts(name: str, value: Any, field: FieldEncoding, place: Place) -> Iterator[Part]:
-    if field.style is not None:
+def _field_parts(name: str, value: Any, field: FieldEncoding | None, place: Place) -> Iterator[Part]:
+    if field is not None and field.style is not None:
         for key, text in pairs(name, value, field.style, field.explode, str):
             yield Part(name=key, data=text.encode("utf-8"))
         return
     for item, item_place in items_of(value, place):
-        yield _part(name, item, field, item_place)
+        yield _part(name, item, field or inferred(item), item_place)
 
 
 def _part(name: str, value: Any, field: FieldEncoding, place: Place) -> Part:
@@ -68,7 +66,7 @@ def _part(name: str, value: Any, field: FieldEncoding, place: Place) -> Part:
         file = read_file(value, place)
         return Part(name=name, data=file.data, filename=file.filename or name, content_type=_file_type(file, declared))
     if field.kind == "json":
-        return Part(name=name, data=as_text(value).encode("utf-8"), content_type=declared or "application/json")
+        return Part(name=name, data=as_json(value).encode("utf-8"), content_type=declared or "application/json")
     charset = charset_of(declared) if declared else None
     return Part(name=name, data=as_text(value).encode(charset or "utf-8"), content_type=declared)
 

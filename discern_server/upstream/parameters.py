@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
+from discern_server.handler import ABSENT
 from discern_server.upstream.binding import ParameterBinding
 from discern_server.upstream.findings import ArgumentError
 from discern_server.upstream.forms import write_form
@@ -73,8 +74,10 @@ def path_text(parameter: ParameterBinding, value: Any) -> str:
         if any(part in (".", "..") for part in _SEPARATOR.split(text)):
             raise ArgumentError("dot_segment", place, f"{text[:80]!r} would lead to another path of the API")
     encoder = _PATH_RESERVED if parameter.allow_reserved else encode
-    if parameter.content_type is not None and value is not None:
-        written: str | None = encoder(_content(value, parameter.content_type))
+    if _is_undefined(parameter, value):
+        written: str | None = None
+    elif parameter.content_type is not None:
+        written = encoder(_content(value, parameter.content_type))
     else:
         written = segment(parameter.name, value, parameter.style, parameter.explode, encoder)
     if not written:
@@ -90,7 +93,7 @@ def query_pieces(parameter: ParameterBinding, value: Any) -> list[str]:
 
 def querystring_pieces(parameter: ParameterBinding, value: Any) -> list[str]:
     """The whole query as one value in its media type (OpenAPI 3.2, ``in: querystring``)."""
-    if value is None:
+    if _is_undefined(parameter, value):
         return []
     content_type = parameter.content_type or "application/x-www-form-urlencoded"
     if essence(content_type) == "application/x-www-form-urlencoded" and isinstance(value, Mapping):
@@ -105,7 +108,7 @@ def header_text(parameter: ParameterBinding, value: Any) -> str | None:
     Raises:
         ArgumentError: It cannot be a field value (RFC 9110, section 5.5), or no argument may set the field.
     """
-    if value is None:
+    if _is_undefined(parameter, value):
         return None
     place = (parameter.argument,)
     if parameter.name.lower() in FRAMING_HEADERS:
@@ -139,9 +142,17 @@ def cookie_pieces(parameter: ParameterBinding, value: Any) -> list[str]:
 
 
 def _pairs(parameter: ParameterBinding, value: Any, encoder: Encode) -> list[tuple[str, str]]:
+    if _is_undefined(parameter, value):
+        return []
     if parameter.content_type is not None:
-        return [] if value is None else [(encode(parameter.name), encoder(_content(value, parameter.content_type)))]
+        return [(encode(parameter.name), encoder(_content(value, parameter.content_type)))]
     return pairs(parameter.name, value, parameter.style, parameter.explode, encoder)
+
+
+def _is_undefined(parameter: ParameterBinding, value: Any) -> bool:
+    """Whether nothing is to be written: null is undefined (RFC 6570, section 2.3), except where JSON is written."""
+    writes_json = parameter.content_type is not None and is_json(parameter.content_type)
+    return value is ABSENT or (value is None and not writes_json)
 
 
 def _content(value: Any, content_type: str, *, ascii_only: bool = False) -> str:

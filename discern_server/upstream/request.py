@@ -14,6 +14,7 @@ from importlib.metadata import version
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
+from discern_server.handler import ABSENT
 from discern_server.upstream.binding import OperationBinding, ParameterBinding
 from discern_server.upstream.bodies import Body, write_body
 from discern_server.upstream.errors import ArgumentsRefused, ServerUnknown
@@ -98,7 +99,7 @@ def build_request(
         raise ServerUnknown(server=_USER.sub("//***@", binding.server.url), method=binding.method, url=binding.path)
     draft = _Draft()
     for parameter in binding.parameters:
-        draft.write(parameter, arguments.get(parameter.argument))
+        draft.write(parameter, arguments.get(parameter.argument, ABSENT))
     body = draft.write_body(binding, arguments)
     target = draft.target(binding)
     url = binding.server.url.rstrip("/") + target
@@ -153,7 +154,7 @@ class _Draft:
         self.faults: list[ArgumentError] = []
 
     def write(self, parameter: ParameterBinding, value: Any) -> None:
-        """Write one parameter, or note why it cannot be."""
+        """Write one parameter, `ABSENT` where the argument is not there, or note why it cannot be."""
         try:
             self._write(parameter, value)
         except ArgumentError as fault:

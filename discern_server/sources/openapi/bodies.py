@@ -16,8 +16,11 @@ from discern_server.sources.openapi.documents import Place
 from discern_server.sources.openapi.names import BODY
 from discern_server.sources.openapi.schemas import FILE_SCHEMA, SchemaView, absolute
 from discern_server.upstream.binding import BodyBinding, BodyKind, FieldEncoding, FieldKind
+from discern_server.upstream.files import OCTET_STREAM
 from discern_server.upstream.media import essence, is_json, is_text
 
+_SCALAR: Final = frozenset({"string", "integer", "number", "boolean"})
+"""The types whose values have one text (OpenAPI 3.1.1, appendix B)."""
 _PREFERRED: Final[tuple[BodyKind, ...]] = ("json", "form", "multipart", "json_lines", "text", "binary")
 
 
@@ -87,7 +90,9 @@ class BodyDescriber:
 
     def _text_schema(self, content: Content) -> Any:
         """The schema, where it is one of text; what is structured otherwise (XML) is written by the caller."""
-        if content.schema is not None and self._view.types(content.schema) == {"string"}:
+        types = self._view.types(content.schema) if content.schema is not None else set()
+        is_plain = bool(types) and types <= _SCALAR and not essence(content.media_type).endswith("xml")
+        if content.schema is not None and (is_plain or types == {"string"}):
             return absolute(content.schema)
         return {"type": "string", "description": f"The body, as {essence(content.media_type)} text."}
 
@@ -96,29 +101,37 @@ class BodyDescriber:
     def _fields(self, content: Content) -> dict[str, FieldEncoding]:
         """What has to be known of a form's properties; one that is written by its value is left out."""
         members = self._view.properties(content.schema) if content.schema is not None else {}
-        found: dict[str, FieldEncoding] = {}
-        for name in {**members, **content.encoding}:
-            encoding = content.encoding.get(name)
-            member = members.get(name)
-            kind = self._field_kind(content, name, encoding, is_file=member is not None and self._view.has_file(member))
-            if encoding is not None:
-                found[name] = FieldEncoding(
-                    kind=kind,
-                    content_types=encoding.content_types,
-                    style=encoding.style,
-                    explode=encoding.explode,
-                    allow_reserved=encoding.allow_reserved,
-                )
-            elif kind == "file":
-                found[name] = FieldEncoding(kind="file")
-        return found
+        found = {
+            name: self._field(content, name, members.get(name), content.encoding.get(name) or Encoding())
+            for name in {**members, **content.encoding}
+        }
+        return {name: field for name, field in found.items() if field is not None}
 
-    def _field_kind(self, content: Content, name: str, encoding: Encoding | None, *, is_file: bool) -> FieldKind:
+    def _field(self, content: Content, name: str, member: Place | None, encoding: Encoding) -> FieldEncoding | None:
+        """How one property is written; None for one that is written by its value."""
+        kind = self._field_kind(content, name, encoding, is_file=member is not None and self._view.has_file(member))
+        in_parts = body_kind(content.media_type) == "multipart"
+        if encoding.content_types or encoding.style is not None:
+            return FieldEncoding(
+                kind=kind,
+                content_types=encoding.content_types,
+                style=encoding.style,
+                explode=encoding.explode,
+                allow_reserved=encoding.allow_reserved,
+                whole=kind == "json" and encoding.whole,
+            )
+        if kind == "file":
+            return FieldEncoding(kind="file")
+        if in_parts and member is not None and self._view.is_base64(member):
+            return FieldEncoding(kind="text", content_types=(OCTET_STREAM,))
+        return None
+
+    def _field_kind(self, content: Content, name: str, encoding: Encoding, *, is_file: bool) -> FieldKind:
         if body_kind(content.media_type) == "form":
-            return "json" if encoding is not None and _all_json(encoding) else "text"
+            return "json" if _all_json(encoding) else "text"
         if name in content.files or is_file:
             return "file"
-        if encoding is None or not encoding.content_types:
+        if not encoding.content_types:
             return "text"
         if _all_json(encoding):
             return "json"

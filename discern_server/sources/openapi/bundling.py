@@ -14,12 +14,13 @@ from typing import Any, Final
 from urllib.parse import urldefrag
 
 from discern_server.result import Diagnostic, Severity
+from discern_server.schema.dialects import find_dialect
 from discern_server.schema.engines import CannotCompileError
 from discern_server.schema.frozen import freeze
 from discern_server.schema.normalize import Direction, Normalizer, SchemaError, UnresolvableError
 from discern_server.schema.normalize import Place as SchemaPlace
 from discern_server.schema.pointer import parse
-from discern_server.sources.openapi.documents import DocumentError, Documents, Place
+from discern_server.sources.openapi.documents import DescriptionError, DocumentError, Documents, Place, shorten
 from discern_server.sources.openapi.schemas import absolute
 from discern_server.sources.openapi.soundness import is_sound, mended
 
@@ -137,15 +138,33 @@ class Schemas:
         return schema
 
 
+def _dialect(root: Place, version: str) -> str:
+    """What schemas are read as: from 3.1 on the description may say (OpenAPI Object, ``jsonSchemaDialect``).
+
+    Raises:
+        DescriptionError: It says what is not known.
+    """
+    if version == "2.0":
+        return "swagger-2.0"
+    declared = root.text("jsonSchemaDialect") if not version.startswith("3.0") else None
+    if declared is None:
+        return f"openapi-{version[:3]}"
+    if find_dialect(declared) is None:
+        place = root["jsonSchemaDialect"]
+        raise DescriptionError(place, f"the dialect {shorten(declared)} is not known", rule="openapi.schema")
+    return declared
+
+
 class Bundler:
     """Converts the schemas of one description."""
 
     def __init__(self, documents: Documents, version: str) -> None:
+        """Raises `DescriptionError` where the description declares a dialect that is not known."""
         self._documents = documents
         self._schemas_at = "/definitions" if version == "2.0" else "/components/schemas"
         self._normalizer = Normalizer(
             documents.root().value,
-            dialect=f"swagger-{version}" if version == "2.0" else f"openapi-{version[:3]}",
+            dialect=_dialect(documents.root(), version),
             resolve=self._resolve,
             base_uri=documents.root_uri,
             schemas_at=(self._schemas_at,),

@@ -92,7 +92,7 @@ class ToolMaker:
         self._prefix = prefix
         self._max_output_bytes = max_output_bytes
         self._declare_output = declare_output
-        self._view = SchemaView(documents, untyped_is_file=api.version.startswith(("3.1", "3.2")))
+        self._view = SchemaView(documents, api.version)
         self._bodies = BodyDescriber(self._view)
         self._bundler = Bundler(documents, api.version)
         self._findings: list[Diagnostic] = []

@@ -56,12 +56,14 @@ class Encoding:
         style: The style, where the description asks for serialisation by style.
         explode: As in `Parameter`.
         allow_reserved: As in `Parameter`.
+        whole: Whether `content_types` are of the property as a whole; otherwise of each item where it is a list.
     """
 
     content_types: tuple[str, ...] = ()
     style: Style | None = None
     explode: bool = True
     allow_reserved: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from discern_server.schema.pointer import parse
 from discern_server.sources.openapi.description import Body, Content, Encoding, Parameter, Response
 from discern_server.sources.openapi.documents import DescriptionError, Place, shorten
 from discern_server.sources.openapi.reader import METHODS, PathItem, Reader
+from discern_server.sources.openapi.security import SchemeReader
 from discern_server.sources.openapi.servers import pick
 from discern_server.upstream.binding import Location, Server, Style
+from discern_server.upstream.media import essence
 
+_FORM: Final = "application/x-www-form-urlencoded"
 _LOCATIONS: Final[Mapping[str, Location]] = {
     "path": "path", "query": "query", "header": "header", "cookie": "cookie", "querystring": "querystring",
 }  # fmt: skip
@@ -36,6 +40,19 @@ class OpenApi3Reader(Reader):
     def methods(self) -> tuple[str, ...]:  # type: ignore[override]
         """QUERY is 3.2's."""
         return (*METHODS, "query") if self.minor >= 2 else METHODS
+
+    def _scheme_name(self, name: str, place: Place) -> str:
+        """From 3.2 on, a requirement may name a scheme by its URI (Security Requirement Object)."""
+        if name in self._schemes or self.minor < 2 or "/" not in name:
+            return name
+        try:
+            target = self.documents.resolve(name, place)
+            short = parse(target.pointer)[-1]
+            if short not in self._schemes:
+                self._schemes[short] = SchemeReader(self.documents, guarded=self.choice.guarded).read(short, target)
+        except (DescriptionError, IndexError):
+            return name
+        return short
 
     # --- parameters -----------------------------------------------------------------------------
 
@@ -114,29 +131,38 @@ class OpenApi3Reader(Reader):
     def content(self, media_type: str, place: Place) -> Content:
         """One Media Type Object."""
         place = self.documents.follow(place)
-        form = media_type.lower().startswith(("application/x-www-form-urlencoded", "multipart/"))
+        kind = essence(media_type)
+        form = kind == _FORM or kind.startswith("multipart/")
         encodings = place.mapping("encoding") if form else {}
         return Content(
             media_type=media_type,
             schema=place.get("schema"),
             item_schema=place.get("itemSchema"),
-            encoding={name: self._encoding(encoding) for name, encoding in encodings.items()},
+            encoding={name: self._encoding(encoding, kind) for name, encoding in encodings.items()},
         )
 
-    def _encoding(self, place: Place) -> Encoding:
+    def _encoding(self, place: Place, media_type: str) -> Encoding:
+        """One Encoding Object.
+
+        ``style`` and its like count in forms and, from 3.1 on, in ``multipart/form-data``. A ``contentType`` is
+        that of each item of a list (3.2, "Encoding By Name"); in urlencoded forms before 3.2 it is the whole
+        field's, which they have equal a parameter's ``content``.
+        """
+        styled = media_type == _FORM or (media_type == "multipart/form-data" and self.minor > 0)
         value: Mapping[str, Any] = place.object()
         if value.get("headers"):
             self.note(place, "headers of a part are not sent: the description gives no values for them")
         types = place.text("contentType") or ""
         content_types = tuple(part.strip() for part in types.split(",") if part.strip())
         style: Style | None = None
-        if not {"style", "explode", "allowReserved"}.isdisjoint(value):
+        if styled and not {"style", "explode", "allowReserved"}.isdisjoint(value):
             style = self._style(place, "query")
         return Encoding(
             content_types=content_types,
             style=style,
             explode=place.flag("explode", default=style in (None, "form")) or style == "deepObject",
             allow_reserved=place.flag("allowReserved", default=False),
+            whole=media_type == _FORM and self.minor < 2,
         )
 
     # --- responses and servers ------------------------------------------------------------------

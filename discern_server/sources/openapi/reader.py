@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from discern_server.result import Diagnostic, Severity
@@ -47,6 +47,11 @@ class PathItem:
     def keys(self) -> Iterator[str]:
         """Every field's name once, in order."""
         yield from dict.fromkeys(key for layer in self.layers for key in layer.object())
+
+
+def _wire_name(location: str, name: str) -> tuple[str, str]:
+    """What two parameters that are one have in common; names of headers have no case (RFC 9110, section 5.1)."""
+    return location, name.lower() if location == "header" else name
 
 
 class Reader:
@@ -212,9 +217,9 @@ class Reader:
         for level in (item.items("parameters"), operation.items("parameters")):
             seen: set[tuple[str, str]] = set()
             for place in map(self.documents.follow, level):
-                key = (place.text("name") or "", place.text("in") or "")
+                key = _wire_name(place.text("in") or "", place.text("name") or "")
                 if key in seen:
-                    self.note(place, f"the parameter {key[0]!r} in {key[1]} stands twice in one list; the last counts")
+                    self.note(place, f"the parameter {key[1]!r} in {key[0]} stands twice in one list; the last counts")
                 seen.add(key)
                 merged[key] = place
         return list(merged.values())
@@ -229,7 +234,7 @@ class Reader:
         for parameter in parameters:
             if parameter.location == "header" and parameter.name.lower() in _IGNORED_HEADERS:
                 continue
-            if (parameter.location, parameter.name) in keys:
+            if _wire_name(parameter.location, parameter.name) in keys:
                 continue
             if parameter.location == "path" and parameter.name not in expressions:
                 self.note(parameter.place, f"the path has no {{{parameter.name}}}; the parameter is left out")
@@ -249,7 +254,7 @@ class Reader:
     def _credential_places(self, security: Security) -> set[tuple[str, str]]:
         """Where the operation's API keys go: a parameter there is the credential, which is not the model's to give."""
         schemes = [self._schemes.get(use.name) for alternative in security for use in alternative]
-        return {(s.location, s.parameter) for s in schemes if s is not None and s.location and s.parameter}
+        return {_wire_name(s.location, s.parameter) for s in schemes if s is not None and s.location and s.parameter}
 
     # --- the rest -------------------------------------------------------------------------------
 
@@ -257,11 +262,19 @@ class Reader:
         place = operation.get("security") or self.root.get("security")
         if place is None:
             return ()
-        security = read_requirements(place)
+        security = tuple(
+            tuple(replace(use, name=self._scheme_name(use.name, place)) for use in alternative)
+            for alternative in read_requirements(place)
+        )
         for use in {use for alternative in security for use in alternative}:
             if use.name not in self._schemes:
                 self.note(place, f"the security scheme {use.name!r} is not described", rule="openapi.security")
         return security
+
+    def _scheme_name(self, name: str, place: Place) -> str:
+        """The name of the scheme that a requirement at `place` asks for; the reader's version may know other ways."""
+        del place
+        return name
 
     def _responses(self, operation: Place) -> Iterator[Response]:
         for status, place in operation.mapping("responses", extensible=True).items():

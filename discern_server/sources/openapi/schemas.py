@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urljoin
 
@@ -61,13 +61,27 @@ def _absolute_member(key: str, value: Any, base: str) -> Any:
     return _absolute(value, base)
 
 
+def _content_encoding(schema: Mapping[str, Any]) -> bool:
+    return isinstance(schema.get("contentEncoding"), str)
+
+
+_CONTENT_ENCODING: Final = _content_encoding
+_BASE64: Final[Mapping[str, Callable[[Mapping[str, Any]], bool]]] = {
+    "2.0": lambda _schema: False,
+    "3.0": lambda schema: schema.get("format") == "byte",
+}
+"""By version, which schemas have ``application/octet-stream`` as a part's default type though they are text (3.0.4
+and 3.1.1, Encoding Object, ``contentType``); from 3.1 on those with ``contentEncoding``."""
+
+
 class SchemaView:
     """Looks into schemas, through references and ``allOf``, ``anyOf``, ``oneOf``."""
 
-    def __init__(self, documents: Documents, *, untyped_is_file: bool) -> None:
-        """`untyped_is_file`: a part without any type is a file, as from 3.1 on (Encoding Object, ``contentType``)."""
+    def __init__(self, documents: Documents, version: str) -> None:
+        """`version`: that of the description; it decides what a part without type and one in Base64 is."""
         self._documents = documents
-        self._untyped_is_file = untyped_is_file
+        self._untyped_is_file = version.startswith(("3.1", "3.2"))
+        self._base64 = _BASE64.get(version[:3], _CONTENT_ENCODING)
 
     def properties(self, place: Place) -> dict[str, Place]:
         """The properties that an object schema tells of, by name."""
@@ -96,7 +110,15 @@ class SchemaView:
         """Whether the schema, or its items, asks for raw bytes."""
         if any(is_binary(part.value) for part in self._parts(place, and_items=True)):
             return True
-        return self._untyped_is_file and self._is_untyped(place)
+        return self._untyped_is_file and (self._is_untyped(place) or self._has_untyped_items(place))
+
+    def is_base64(self, place: Place) -> bool:
+        """Whether the schema, or its items, is text that stands for bytes, which goes out as that text."""
+        return any(self._base64(part.value) for part in self._parts(place, and_items=True))
+
+    def _has_untyped_items(self, place: Place) -> bool:
+        items = self._documents.follow(place).get("items")
+        return items is not None and self._is_untyped(items)
 
     def _is_untyped(self, place: Place) -> bool:
         """Whether nothing at all is said of what the value is."""
@@ -117,7 +139,7 @@ class SchemaView:
             kept = {key: value[key] for key in ("title", "description") if key in value}
             return {**kept, **FILE_SCHEMA}
         result: dict[str, Any] = absolute(place)
-        if isinstance(value.get("items"), Mapping) and self.has_file(place["items"]):
+        if value.get("items") is not None and self.has_file(place["items"]):
             result["items"] = self._with_files(place["items"], depth + 1)
         for key in _COMBINED:
             if isinstance(value.get(key), list):

@@ -56,12 +56,14 @@ class ServerChoice:
         """The user's server, or None.
 
         Raises:
-            ConfigurationError: It is no absolute HTTP address.
+            ConfigurationError: It is no absolute HTTP address, or has a query or fragment.
         """
         if self.base_url is None:
             return None
         if not _is_http(self.base_url):
             raise ConfigurationError(f"base_url {shorten(self.base_url)} is no absolute http or https address")
+        if _has_more_than_path(self.base_url):
+            raise ConfigurationError(f"base_url {shorten(self.base_url)} has a query or fragment; paths follow it")
         return Server(url=self.base_url.rstrip("/"))
 
     def absolute(self, url: str) -> Server | None:
@@ -81,6 +83,10 @@ def _is_http(url: str) -> bool:
         return False
 
 
+def _has_more_than_path(url: str) -> bool:
+    return "?" in url or "#" in url
+
+
 def pick(servers: list[Place], choice: ServerChoice) -> Server | None:
     """The first of `servers` that is an HTTP address once its variables are replaced; None where none is.
 
@@ -92,7 +98,11 @@ def pick(servers: list[Place], choice: ServerChoice) -> Server | None:
         url = server.text("url")
         if url is None:
             raise DescriptionError(server, "a server has to have a url")
-        found = choice.absolute(_fill(url, server.mapping("variables"), choice.variables, server))
+        filled = _fill(url.strip(), server.mapping("variables"), choice.variables, server)
+        if _has_more_than_path(filled):  # OpenAPI 3.2, Server Object, `url`
+            reason = f"the server {shorten(filled)} has a query or fragment, and paths cannot follow those"
+            raise DescriptionError(server, reason, rule="openapi.server", fix="set base_url for this source")
+        found = choice.absolute(filled)
         if found is not None:
             return found
     return None

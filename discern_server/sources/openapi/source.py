@@ -162,19 +162,19 @@ def _load(config: OpenApiSource, root: Path) -> Loaded:
     try:
         api = read(documents, choice)
         selection = Selection.of(config.include, config.exclude)
+        maker = ToolMaker(
+            documents,
+            api,
+            prefix=config.prefix,
+            max_output_bytes=config.max_output_schema_bytes,
+            declare_output=config.calls.invalid_output == "error",
+        )
     except DescriptionError as error:
         raise SourceError([documents.diagnose(error)]) from error
     except ConfigurationError as error:
         raise SourceError([_misconfigured(error.reason, error.fix)]) from error
     except PatternError as error:
         raise SourceError([_misconfigured(str(error), None)]) from error
-    maker = ToolMaker(
-        documents,
-        api,
-        prefix=config.prefix,
-        max_output_bytes=config.max_output_schema_bytes,
-        declare_output=config.calls.invalid_output == "error",
-    )
     toolset = maker.make([operation for operation in api.operations if operation in selection])
     findings = (
         *documents.warnings,

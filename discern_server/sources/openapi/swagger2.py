@@ -158,6 +158,9 @@ class Swagger2Reader(Reader):
         if host is None and published is None:
             return None
         known = published.url.partition("://") if published is not None else ("https", "", "")
+        if schemes and not {"https", "http"} & set(schemes):
+            reason = f"the API is served by {', '.join(map(str, schemes))} alone, which cannot be called"
+            raise DescriptionError(holder, reason, rule="openapi.server", fix="set base_url for this source")
         scheme = next((name for name in ("https", "http") if name in schemes), known[0])
         return self.choice.absolute(f"{scheme}://{host or known[2]}/{base_path}")
 

@@ -40,7 +40,11 @@ def test_an_engine_that_reads_the_old_draft_gives_the_same_verdict(draft, seed):
     except SchemaError as error:
         assume({diagnostic.rule for diagnostic in error.diagnostics} - {"schema.loop", "schema.reference"})
         raise
-    oracle = getattr(oracles, ORACLES[draft])(schema, offline=True, validate_formats=False)
+    try:
+        oracle = getattr(oracles, ORACLES[draft])(schema, offline=True, validate_formats=False)
+    except oracles.ValidationError as error:
+        assume("does not exist" not in str(error))  # a dangling reference where no value ever comes; it compiles all
+        raise
     ours = compile_validator(result)
     for _ in range(10):
         value = random_value(random)
