@@ -41,6 +41,7 @@ from opentelemetry.trace import ProxyTracerProvider
 
 from discern_server.handler import RequestScope
 from discern_server.protocol.calls import call_tool
+from discern_server.protocol.params import name_faults
 from discern_server.protocol.rounds import SealedRounds
 from discern_server.protocol.scopes import granted_to
 from discern_server.protocol.state_keys import key_ring
@@ -165,8 +166,8 @@ async def _discover(
 def _middleware(surface: Surface, scope: RequestScope, sealed: SealedRounds) -> tuple[ServerMiddleware[Any], ...]:
     """What stands before the handlers, outermost first; what has nothing to do with this request is left out."""
     if scope.method in INPUT_REQUIRED_METHODS:
-        return (_telemetry, sealed)
-    return (_telemetry, partial(_answer_list_directly, surface))
+        return (name_faults, _telemetry, sealed)
+    return (name_faults, _telemetry, partial(_answer_list_directly, surface))
 
 
 def _discover_hint(surface: Surface) -> Mapping[Any, SdkCacheHint]:
