@@ -8,7 +8,7 @@ and output (`stdio`), or memory.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -20,13 +20,12 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.message import MessageMetadata, ServerMessageMetadata, SessionMessage
 from mcp.shared.transport_context import TransportContext
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
 from discern_server.handler import Era, RequestScope, Transport
 from discern_server.protocol import eras
 from discern_server.protocol.factory import ServerFactory
-from discern_server.protocol.pipes import OVERLONG
+from discern_server.protocol.messages import unreadable
 from discern_server.protocol.window import (
     STALLED_CLIENT_S,
     ReadStream,
@@ -214,31 +213,3 @@ class StreamConnection:
 def _transport(metadata: MessageMetadata) -> TransportContext:
     may_send = isinstance(metadata, ServerMessageMetadata) and metadata.can_send_request
     return TransportContext(kind="stdio", can_send_request=may_send)
-
-
-# --- what could not be read ---------------------------------------------------------------------------
-
-
-def unreadable(error: Exception, max_line_bytes: int) -> JSONRPCError:
-    """The answer to a line that is no JSON-RPC message (JSON-RPC 2.0, section 5.1).
-
-    -32700 where it is no JSON, without an id; -32600 where it is JSON but no message, with the id where
-    there is one to be read.
-    """
-    findings: Sequence[Any] = error.errors(include_url=False) if isinstance(error, ValidationError) else ()
-    if any(finding["type"] == "json_invalid" for finding in findings) or not findings:
-        if findings and findings[0]["input"] == OVERLONG:
-            return _error(INVALID_REQUEST, f"The line is longer than the {max_line_bytes} bytes that are accepted")
-        return _error(PARSE_ERROR, "Parse error: the line is not valid JSON; a message is one JSON object on one line")
-    whole = [finding["input"] for finding in findings if finding["type"] == "missing"]
-    if whole and isinstance(whole[0], dict):
-        return _error(INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message", _readable_id(whole[0].get("id")))
-    return _error(INVALID_REQUEST, "Invalid request: a message is one JSON object; batches are not part of MCP")
-
-
-def _readable_id(value: Any) -> str | int | None:
-    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
-
-
-def _error(code: int, message: str, request_id: str | int | None = None) -> JSONRPCError:
-    return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message))

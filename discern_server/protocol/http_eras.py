@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final
 
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS, MCP_PROTOCOL_VERSION_HEADER
@@ -28,8 +28,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from discern_server.handler import RequestScope
 from discern_server.protocol import eras
-
-JsonRpcId: TypeAlias = str | int | None
+from discern_server.protocol.messages import JsonRpcId, decode, id_in, readable_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +72,11 @@ def admit(
     """
     try:
         message = _decode(body)
-    except (ValueError, RecursionError):
-        # A number of thousands of digits is a ValueError of its own kind, deep nesting a RecursionError.
-        return refusal(None, ErrorData(code=PARSE_ERROR, message=_NO_JSON))
+    except ValueError:
+        request_id = id_in(body.decode("utf-8", "surrogateescape"))
+        return refusal(request_id, ErrorData(code=PARSE_ERROR, message=_NO_JSON))
     if not _is_message(message):
-        return refusal(_readable_id(message), ErrorData(code=INVALID_REQUEST, message=_NO_MESSAGE))
+        return refusal(readable_id(message), ErrorData(code=INVALID_REQUEST, message=_NO_MESSAGE))
     is_legacy = legacy == "serve" and _claims_no_modern_version(message, headers)
     if "id" not in message:
         return _acknowledge(headers, is_legacy=is_legacy)
@@ -102,15 +101,8 @@ _NO_JSON: Final = "Parse error: the body is not valid JSON in UTF-8, or nests to
 _NO_MESSAGE: Final = "Invalid request: the body of a POST is one JSON-RPC 2.0 request or notification, an object"
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-_decoder: Final = json.JSONDecoder(parse_constant=_no_constant)
-
-
 def _decode(body: bytes) -> Any:
-    return _decoder.decode(body.decode("utf-8"))
+    return decode(body.decode("utf-8"))
 
 
 def _is_message(message: Any) -> bool:
@@ -118,14 +110,9 @@ def _is_message(message: Any) -> bool:
         isinstance(message, dict)
         and message.get("jsonrpc") == "2.0"
         and isinstance(message.get("method"), str)
-        and ("id" not in message or _readable_id(message) is not None)
+        and ("id" not in message or readable_id(message) is not None)
         and isinstance(message.get("params"), dict | None)
     )
-
-
-def _readable_id(message: Any) -> JsonRpcId:
-    found = message.get("id") if isinstance(message, dict) else None
-    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
 
 
 # --- the eras ---------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """JSON-RPC messages as lines of the event loop's own pipes: the streams that the dispatcher reads and writes.
 
-A line is parsed and a message is serialized as the SDK's `stdio_server` does it, by the SDK's own adapter and
-models. What is left out are its two tasks and the queues between them and the dispatcher: a fifth of the time of a
+A line is parsed (`messages`) and a message is serialized as the SDK's `stdio_server` does it, by the SDK's own adapter
+and models. What is left out are its two tasks and the queues between them and the dispatcher: a fifth of the time of a
 call. Where a side cannot be watched by the event loop, `stdio_server` does all of it, on threads.
 """
 
@@ -12,9 +12,10 @@ from typing import Any
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
+from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCResponse
 from pydantic_core import PydanticSerializationError
 
+from discern_server.protocol.messages import parse
 from discern_server.protocol.pipes import LineReader, LineWriter
 
 logger = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ class MessageReader:
         except StopAsyncIteration:
             raise anyio.EndOfStream from None
         try:
-            return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+            return SessionMessage(parse(line))
         except ValueError as error:
             return error
 
@@ -54,10 +55,10 @@ class MessageWriter:
             text = _serialized(item.message)
         except PydanticSerializationError:
             logger.exception("a message cannot be written")
-            if not isinstance(item.message, JSONRPCResponse):
+            spare = _spare(item.message)
+            if spare is None:
                 return
-            error = ErrorData(code=INTERNAL_ERROR, message="Internal server error")
-            text = _serialized(JSONRPCError(jsonrpc="2.0", id=item.message.id, error=error))
+            text = _serialized(spare)
         await self._lines.write(text)
 
     async def aclose(self) -> None:
@@ -67,3 +68,15 @@ class MessageWriter:
 def _serialized(message: Any) -> str:
     text: str = message.model_dump_json(by_alias=True, exclude_unset=True)
     return text + "\n"
+
+
+def _spare(message: Any) -> JSONRPCError | None:
+    """What is written in the place of an answer that cannot be: an error without what it holds of the request."""
+    if isinstance(message, JSONRPCResponse):
+        error = ErrorData(code=INTERNAL_ERROR, message="Internal server error")
+    elif isinstance(message, JSONRPCError):
+        told = message.error.message.encode("utf-8", "replace").decode("utf-8")
+        error = ErrorData(code=message.error.code, message=told)
+    else:
+        return None
+    return JSONRPCError(jsonrpc="2.0", id=message.id, error=error)

@@ -41,6 +41,8 @@ OVERLONG: Final = "\x00overlong"
 class LineReader:
     """An async iterator over the lines of a descriptor, as text, without their line feed.
 
+    A byte that is no UTF-8 stands in the text as a lone surrogate (PEP 383), so that the line can be refused.
+
     Args:
         descriptor: What to read; the caller owns it.
         max_line_bytes: A line longer than this is not kept: `OVERLONG` is given in its place.
@@ -89,7 +91,7 @@ class LineReader:
         self._buffered -= len(line) + LINE_OVERHEAD_BYTES
         if self._buffered < READ_AHEAD_BYTES:
             self._watch()
-        return line.decode("utf-8", "replace")
+        return line.decode("utf-8", "surrogateescape")
 
     def _watch(self) -> None:
         if not self._watching and not self.at_end:

@@ -10,8 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
-from pydantic import ValidationError
+from mcp_types import ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from discern_server.protocol.lines import MessageReader, MessageWriter
 from discern_server.protocol.pipes import LineReader, LineWriter
@@ -54,7 +53,7 @@ async def test_lines_are_read_as_messages_until_the_end(pipe):
         with pytest.raises(anyio.EndOfStream):
             await reader.receive()
     assert request == SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=1, method="ping"))
-    assert isinstance(fault, ValidationError)
+    assert isinstance(fault, ValueError)
     assert notification == SessionMessage(JSONRPCNotification(jsonrpc="2.0", method="n"))
 
 
@@ -83,3 +82,10 @@ async def test_an_answer_that_cannot_be_written_costs_that_answer_alone(pipe, ca
 async def test_a_notification_that_cannot_be_written_is_left_out(pipe):
     bad = JSONRPCNotification(jsonrpc="2.0", method="n", params={"text": "\ud800"})
     assert await written(pipe, bad) == []
+
+
+async def test_an_error_that_cannot_be_written_loses_what_it_repeats_of_the_request(pipe):
+    bad = ErrorData(code=-32601, message="no \ud800", data="\ud800")
+    assert await written(pipe, JSONRPCError(jsonrpc="2.0", id="a", error=bad)) == [
+        {"jsonrpc": "2.0", "id": "a", "error": {"code": -32601, "message": "no ?"}}
+    ]

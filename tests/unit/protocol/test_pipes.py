@@ -55,7 +55,7 @@ async def lines_of(*chunks: bytes, max_line_bytes: int = 1 << 20) -> list[str]:
         ([b"without a last newline"], ["without a last newline"]),
         ([b"crlf\r\n"], ["crlf\r"]),
         (["€😀\n".encode()[:2], "€😀\n".encode()[2:]], ["€😀"]),
-        ([b"bad \xff byte\n"], ["bad \ufffd byte"]),
+        ([b"bad \xff byte\n"], ["bad \udcff byte"]),
         (["a\u2028b\u0085c\n".encode()], ["a\u2028b\u0085c"]),
         ([], []),
     ],
