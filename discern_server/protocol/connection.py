@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from discern_server.handler import Era, RequestScope, Transport
 from discern_server.protocol import eras
 from discern_server.protocol.factory import ServerFactory
-from discern_server.protocol.messages import unreadable
+from discern_server.protocol.parsing import unreadable
 from discern_server.protocol.window import (
     STALLED_CLIENT_S,
     ReadStream,

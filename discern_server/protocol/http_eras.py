@@ -28,7 +28,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from discern_server.handler import RequestScope
 from discern_server.protocol import eras
-from discern_server.protocol.messages import JsonRpcId, decode, id_in, readable_id
+from discern_server.protocol.parsing import JsonRpcId, decode, id_in, readable_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

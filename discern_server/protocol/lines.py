@@ -1,6 +1,6 @@
 """JSON-RPC messages as lines of the event loop's own pipes: the streams that the dispatcher reads and writes.
 
-A line is parsed (`messages`) and a message is serialized as the SDK's `stdio_server` does it, by the SDK's own adapter
+A line is parsed (`parsing`) and a message is serialized as the SDK's `stdio_server` does it, by the SDK's own adapter
 and models. What is left out are its two tasks and the queues between them and the dispatcher: a fifth of the time of a
 call. Where a side cannot be watched by the event loop, `stdio_server` does all of it, on threads.
 """
@@ -15,7 +15,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCResponse
 from pydantic_core import PydanticSerializationError
 
-from discern_server.protocol.messages import parse
+from discern_server.protocol.parsing import parse
 from discern_server.protocol.pipes import LineReader, LineWriter
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
-from discern_server.protocol.messages import parse, unreadable
+from discern_server.protocol.parsing import parse, unreadable
 from discern_server.protocol.pipes import OVERLONG
 
 
