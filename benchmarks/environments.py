@@ -56,6 +56,8 @@ def prepare() -> None:
             venv.create(KEPT / name, clear=True, with_pip=True)
             _run([python(name), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
             _stamp(name, contents)
+    # As an installation does; a source tree may be one that bytecode must not be written to by itself.
+    _run([python("ours"), "-m", "compileall", "-q", str(ROOT / "discern_server")])
     lock = (SERVERS / "typescript" / "package-lock.json").read_text(encoding="utf-8")
     directory = KEPT / "typescript"
     if _is_stale("typescript", [lock]):

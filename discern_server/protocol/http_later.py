@@ -13,6 +13,8 @@ from functools import wraps
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
+from discern_server.protocol.stand_ins import StandIn, standing_in
+
 _SERVER: Final = "mcp.server.lowlevel.server"
 _METHOD: Final = "streamable_http_app"
 _FOR_HTTP: Final = (
@@ -35,35 +37,9 @@ def import_without_http() -> None:
     """Import the SDK's lowlevel server with stand-ins for what it has for HTTP; nothing where it is there already."""
     if _SERVER in sys.modules:
         return
-    absent = [name for name in _FOR_HTTP if name not in sys.modules]
-    sys.modules.update({name: _StandInModule(name) for name in absent})
-    try:
+    with standing_in(_FOR_HTTP):
         server = importlib.import_module(_SERVER)
-    finally:
-        for name in absent:
-            del sys.modules[name]
     _fill_in_when_called(server)
-
-
-class _StandInModule(ModuleType):
-    """Has a stand-in for every name."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _StandIn(self.__name__, name)
-
-
-class _StandIn:
-    """Stands for a name of a module that is not imported."""
-
-    def __init__(self, module: str, name: str) -> None:
-        self._module = module
-        self._name = name
-
-    def real(self) -> Any:
-        """What it stands for."""
-        return getattr(importlib.import_module(self._module), self._name)
 
 
 def _fill_in_when_called(server: ModuleType) -> None:
@@ -80,4 +56,4 @@ def _fill_in_when_called(server: ModuleType) -> None:
 
 
 def _fill_in(names: dict[str, Any]) -> None:
-    names.update({name: value.real() for name, value in names.items() if isinstance(value, _StandIn)})
+    names.update({name: value.real() for name, value in names.items() if isinstance(value, StandIn)})

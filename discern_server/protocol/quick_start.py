@@ -3,7 +3,8 @@
 `import_sdk` imports the same modules as any import of `discern_server.protocol.stdio`, less what a stdio server has no
 use for, and builds the SDK's models when they are first used. What is done to that end is undone when it returns,
 save that the packages ``mcp`` and ``mcp.server`` run their ``__init__`` only once a name is asked for that it defines,
-and that the SDK's server gets what it serves HTTP with only once it is to do so (`http_later`).
+that the SDK's server gets what it serves HTTP with only once it is to do so (`http_later`), and that the models of the
+handshake revisions are defined once a client speaks one (`handshakes_later`).
 ``DISCERN_PLAIN_IMPORTS=1`` turns all of it off.
 
 A library must not do this to the process of its host, so nothing but the command line calls it.
@@ -16,13 +17,15 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Final
 
+from discern_server.protocol.handshakes_later import import_without_handshakes
 from discern_server.protocol.http_later import import_without_http
+from discern_server.protocol.models_on_use import models_built_on_use
 
 PLAIN_IMPORTS_VARIABLE: Final = "DISCERN_PLAIN_IMPORTS"
 
@@ -39,7 +42,8 @@ def import_sdk(environment: Mapping[str, str] = os.environ) -> None:
         return
     for name in _LAZY:
         _install_lazily(name)
-    with _models_built_on_use(), _without("uvicorn"):
+    with models_built_on_use(), _without("uvicorn"):
+        import_without_handshakes()
         import_without_http()
         importlib.import_module("discern_server.protocol.stdio")
 
@@ -60,47 +64,6 @@ def collector_paused(environment: Mapping[str, str] = os.environ) -> Iterator[No
     finally:
         gc.freeze()
         gc.enable()
-
-
-@contextmanager
-def _models_built_on_use() -> Iterator[None]:
-    """Models and adapters of pydantic that are defined meanwhile build their validators on first use."""
-    from pydantic import BaseModel, TypeAdapter
-
-    model_rebuild = classmethod(_rebuilding_on_use(vars(BaseModel)["model_rebuild"].__func__))
-    with (
-        _replaced(BaseModel, "model_config", {**BaseModel.model_config, "defer_build": True}),
-        # An adapter of a union has no model whose configuration it could heed.
-        _replaced(TypeAdapter, "_defer_build", property(lambda _adapter: True)),
-        _replaced(BaseModel, "model_rebuild", model_rebuild),
-    ):
-        yield
-
-
-def _rebuilding_on_use(model_rebuild: Callable[..., bool | None]) -> Callable[..., bool | None]:
-    """`model_rebuild`, save that a module which calls it for its own models leaves that to their first use."""
-
-    def rebuild(model: Any, **options: Any) -> bool | None:
-        if sys._getframe(1).f_code.co_name == "<module>":  # noqa: SLF001 - documented, whatever its name says
-            return None
-        depth = options.pop("_parent_namespace_depth", 2)  # in frames, of which this is one more
-        return model_rebuild(model, **options, _parent_namespace_depth=depth + 1 if depth else 0)
-
-    return rebuild
-
-
-@contextmanager
-def _replaced(owner: type, name: str, value: Any) -> Iterator[None]:
-    """With `value` in the place of an attribute of `owner`; as it was where `owner` itself has none of that name."""
-    if name not in vars(owner):
-        yield
-        return
-    before = vars(owner)[name]
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
 
 
 @contextmanager

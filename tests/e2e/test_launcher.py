@@ -32,10 +32,31 @@ LINES = "".join(
 )
 
 
-def answers(root: Path, **environment: str) -> list[str]:
+HANDSHAKE_LINES = "".join(
+    json.dumps({"jsonrpc": "2.0", **message}) + "\n"
+    for message in (
+        {
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "e2e", "version": "1"},
+            },
+        },
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list"},
+        {"id": 3, "method": "tools/call", "params": {"name": "discern_map", "arguments": {"name": 5}}},
+        {"id": 4, "method": "prompts/list"},
+        {"id": 5, "method": "ping"},
+    )
+)
+
+
+def answers(root: Path, *arguments: str, lines: str = LINES, **environment: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-m", "discern_server", "mcp", "--root", str(root)],
-        input=LINES,
+        [sys.executable, "-m", "discern_server", "mcp", "--root", str(root), *arguments],
+        input=lines,
         capture_output=True,
         encoding="utf-8",
         timeout=180,
@@ -51,7 +72,15 @@ def test_the_wire_carries_the_same_bytes_with_and_without_it(tmp_path):
     assert quick == answers(tmp_path, DISCERN_PLAIN_IMPORTS="1")
 
 
+def test_a_client_of_the_handshake_revisions_gets_the_same_bytes_too(tmp_path):
+    quick = answers(tmp_path, "--legacy", "serve", lines=HANDSHAKE_LINES)
+    assert len(quick) == 5
+    assert quick == answers(tmp_path, "--legacy", "serve", lines=HANDSHAKE_LINES, DISCERN_PLAIN_IMPORTS="1")
+
+
 NOT_NEEDED = (
+    "discern_server.prompts",
+    "discern_server.resources",
     "discern_server.rules.references",
     "discern_server.schema.convert",
     "discern_server.schema.diagnosis",
@@ -68,7 +97,11 @@ NOT_NEEDED = (
     "discern_server.verbs.generate",
     "discern_server.verbs.survey",
     "mcp.client",
+    "mcp.server.auth",
     "mcp.server.mcpserver",
+    "mcp.server.streamable_http",
+    "mcp_types._v2025_11_25",
+    "starlette",
     "uvicorn",
 )
 """What a good call of a plain tool has no use for: each costs milliseconds before the first answer."""

@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 
-WATCHED = ("mcp.client", "mcp.server.mcpserver", "mcp.server.streamable_http", "starlette", "uvicorn", "httpx2")
+WATCHED = (
+    "mcp.client",
+    "mcp.server.mcpserver",
+    "mcp.server.streamable_http",
+    "mcp_types._v2025_11_25",
+    "starlette",
+    "uvicorn",
+    "httpx2",
+)
 
 
 def in_a_process(code: str, **environment: str) -> Any:
@@ -98,6 +106,54 @@ print(json.dumps([before, type(asked).__name__, CallToolRequestParams(name="b").
     assert in_a_process(code) == [[False, False], "CallToolRequest", "b"]
 
 
+# --- the handshake revisions ------------------------------------------------------------------------------
+
+
+def test_messages_of_the_handshake_revisions_are_judged_as_ever():
+    code = """
+from mcp_types import methods
+def told(judge, key, message):
+    try:
+        return [str(key), repr(judge(*key, message))]
+    except Exception as error:
+        return [str(key), type(error).__name__, getattr(error, "error_count", int)()]
+answers = [
+    told(judge, key, message)
+    for table, judge in [
+        (methods.CLIENT_REQUESTS, methods.parse_client_request),
+        (methods.CLIENT_NOTIFICATIONS, methods.parse_client_notification),
+        (methods.CLIENT_RESULTS, methods.parse_client_result),
+        (methods.SERVER_RESULTS, methods.serialize_server_result),
+        (methods.SERVER_NOTIFICATIONS, methods.parse_server_notification),
+    ]
+    for key in table
+    for message in ({}, {"name": "a", "uri": "b", "tools": [], "content": [], "progress": 1, "progressToken": 2})
+]
+print(json.dumps(answers))
+"""
+    quick = in_a_process(code)
+    assert len(quick) > 200
+    assert quick == in_a_process(code, DISCERN_PLAIN_IMPORTS="1")
+
+
+def test_the_models_of_the_handshake_revisions_are_imported_for_the_first_such_message():
+    code = """
+from mcp_types.methods import validate_client_request
+def there():
+    return "mcp_types._v2025_11_25" in sys.modules
+before = there()
+validate_client_request("tools/list", "2026-07-28", {"_meta": {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "a", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}})
+modern = there()
+validate_client_request("ping", "2025-11-25", None)
+print(json.dumps([before, modern, there()]))
+"""
+    assert in_a_process(code) == [False, False, True]
+
+
 # --- serving HTTP in a process that was started for stdio -------------------------------------------------
 
 
@@ -105,7 +161,7 @@ STAND_INS = """
 def stand_ins():
     owners = [(name, vars(module)) for name, module in list(sys.modules.items())]
     return sorted({name for name, names in owners for value in list(names.values())
-                   if type(value).__name__.startswith("_StandIn") and not isinstance(value, type)})
+                   if type(value).__name__ == "StandIn"})
 """
 
 
@@ -144,7 +200,7 @@ def test_stand_ins_are_in_the_sdks_server_alone_and_gone_once_it_serves_http():
 before = stand_ins()
 from mcp.server.lowlevel import Server
 Server("mine").streamable_http_app()
-kept = [value for value in Server.streamable_http_app.__kwdefaults__.values() if type(value).__name__ == "_StandIn"]
+kept = [value for value in Server.streamable_http_app.__kwdefaults__.values() if type(value).__name__ == "StandIn"]
 print(json.dumps([before, stand_ins(), kept]))
 """
     assert in_a_process(STAND_INS + code) == [["mcp.server.lowlevel.server"], [], []]
