@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import anyio
 
 from discern_server.handler import Handler, RequestContext, ToolOutput
+from discern_server.result import Diagnostic, Severity
 from discern_server.schema.validate import Validator, compile_validator
 from discern_server.upstream.binding import OperationBinding, SecurityScheme
-from discern_server.upstream.credentials import Credential
-from discern_server.upstream.errors import DeadlineExceeded, UpstreamError
+from discern_server.upstream.credentials import Credential, SecretError, SecretReference, read_secret
+from discern_server.upstream.errors import CredentialsMissing, DeadlineExceeded, UpstreamError
 from discern_server.upstream.limits import Limits, RetryPolicy
 from discern_server.upstream.oauth import ClientAuthentication, Tokens
 from discern_server.upstream.parameters import FRAMING_HEADERS
@@ -36,7 +37,7 @@ from discern_server.upstream.request import (
     with_credentials,
 )
 from discern_server.upstream.results import Exchanged, render, render_error
-from discern_server.upstream.security import Chosen, bearer, choose, combine
+from discern_server.upstream.security import Chosen, ReadSecret, bearer, choose, combine
 
 if TYPE_CHECKING:
     import httpx2
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from discern_server.upstream.exchange import Exchange
 
 _LARGEST_TOKEN_ANSWER: Final = 65_536
+
+_PLACEHOLDER: Final = "user-not-set:secret-not-set"
+"""Stands for a secret in a preview, which masks it; by its colon also for a user's name and password in one."""
 
 NEVER_FORWARDED: Final = FRAMING_HEADERS | {"authorization", "cookie", "proxy-authorization", "mcp-session-id"}
 """Inbound fields that no allow-list can let through: a token for this server is not one for the API (MCP, "token
@@ -77,6 +81,14 @@ class UpstreamSettings:
         never = sorted(name for name in self.forward_headers if name.lower() in NEVER_FORWARDED)
         if never:
             raise ValueError(f"forward_headers cannot have {', '.join(never)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A request that is not sent, and what was not there to be presented with it."""
+
+    request: UpstreamRequest
+    unset: tuple[Diagnostic, ...] = ()
 
 
 class Upstream:
@@ -152,21 +164,27 @@ class Upstream:
         redactor = Redactor(request.secrets)
         return render(Exchanged(tool=tool, request=request, answer=answer, redactor=redactor, output=output))
 
-    def preview(self, binding: OperationBinding, arguments: Mapping[str, Any]) -> UpstreamRequest:
-        """The request that `call` would send, without sending anything: a token stands as a placeholder.
+    def preview(self, binding: OperationBinding, arguments: Mapping[str, Any]) -> Preview:
+        """The request that `call` would send, without sending anything.
+
+        A placeholder stands for a token, and for each secret that is named and cannot be read.
 
         Raises:
-            NotSent: It would not be sent.
+            NotSent: It would not be sent, were all secrets there.
         """
-        chosen = self._choose(binding)
+        unset: list[Diagnostic] = []
+        try:
+            chosen = self._choose(binding, self._read)
+        except CredentialsMissing:
+            chosen = self._choose(binding, lambda reference: self._stand_in(reference, unset))
         tokens = [f"token-for-{grant.scheme}" for grant in chosen.grants]
-        return _complete(build_request(binding, arguments), chosen, tokens)
+        return Preview(_complete(build_request(binding, arguments), chosen, tokens), tuple(dict.fromkeys(unset)))
 
     async def _answer(
         self, binding: OperationBinding, arguments: Mapping[str, Any], inbound: Mapping[str, str]
     ) -> tuple[UpstreamRequest, Answer]:
         draft = build_request(binding, arguments, forwarded=self._forwarded(inbound))
-        chosen = self._choose(binding)
+        chosen = self._choose(binding, self._read)
         timeout_s = self._settings.limits.timeout_s
         with anyio.move_on_after(timeout_s) as scope:
             return await self._exchange_within(draft, chosen, scope.deadline)
@@ -208,8 +226,22 @@ class Upstream:
             raise RuntimeError("the upstream is not open: enter Upstream.open() in the server's lifespan")
         return self._exchange
 
-    def _choose(self, binding: OperationBinding) -> Chosen:
-        return choose(binding.security, self._schemes, self._settings.credentials, self._environ)
+    def _choose(self, binding: OperationBinding, read: ReadSecret) -> Chosen:
+        return choose(binding.security, self._schemes, self._settings.credentials, read)
+
+    def _read(self, reference: SecretReference) -> str:
+        return read_secret(reference, self._environ)
+
+    def _stand_in(self, reference: SecretReference, unset: list[Diagnostic]) -> str:
+        """The secret, or a placeholder and a warning in `unset`."""
+        try:
+            return self._read(reference)
+        except SecretError as error:
+            message = f"{error.reason}: a placeholder stands for it"
+            unset.append(
+                Diagnostic(rule="credential.missing", severity=Severity.WARNING, message=message, fix=error.fix)
+            )
+            return _PLACEHOLDER
 
     def _forwarded(self, inbound: Mapping[str, str]) -> list[Header]:
         return [(name, inbound[name.lower()]) for name in self._settings.forward_headers if name.lower() in inbound]

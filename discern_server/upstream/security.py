@@ -9,16 +9,19 @@ client's token is a `Grant` that `oauth` turns into one.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from discern_server.result import Diagnostic
 from discern_server.upstream.binding import SchemeUse, Security, SecurityScheme
-from discern_server.upstream.credentials import Credential, SecretError, SecretReference, read_secret
+from discern_server.upstream.credentials import Credential, SecretError, SecretReference
 from discern_server.upstream.errors import CredentialsMissing
 from discern_server.upstream.parameters import NOT_IN_COOKIE
 from discern_server.upstream.request import Presented
+
+ReadSecret: TypeAlias = Callable[[SecretReference], str]
+"""Reads a secret; raises `SecretError` where it is not there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +57,7 @@ def choose(
     security: Security,
     schemes: Mapping[str, SecurityScheme],
     credentials: Mapping[str, Credential],
-    environ: Mapping[str, str],
+    read: ReadSecret,
 ) -> Chosen:
     """The first alternative of `security` that can be met.
 
@@ -63,7 +66,7 @@ def choose(
     """
     findings: list[Diagnostic] = []
     for alternative in security:
-        met = [_meet(use, schemes.get(use.name), credentials.get(use.name), environ) for use in alternative]
+        met = [_meet(use, schemes.get(use.name), credentials.get(use.name), read) for use in alternative]
         lacking = [outcome for outcome in met if isinstance(outcome, Diagnostic)]
         if met and not lacking:
             return Chosen(
@@ -108,7 +111,7 @@ _CLIENT_PARTS: Final = ("client_id", "client_secret")
 
 
 def _meet(
-    use: SchemeUse, scheme: SecurityScheme | None, credential: Credential | None, environ: Mapping[str, str]
+    use: SchemeUse, scheme: SecurityScheme | None, credential: Credential | None, read: ReadSecret
 ) -> Presented | Grant | Diagnostic:
     """What is presented for one scheme, or what is missing for it."""
     if scheme is None:
@@ -119,8 +122,8 @@ def _meet(
         return _finding(use.name, "missing", f"no credential is configured ({_kind(scheme)})", _how_to_name(scheme))
     try:
         if isinstance(credential, Mapping):
-            return _meet_in_parts(use, scheme, credential, environ)
-        return _present(scheme, read_secret(credential, environ))
+            return _meet_in_parts(use, scheme, credential, read)
+        return _present(scheme, read(credential))
     except SecretError as error:
         return _finding(use.name, "missing", error.reason, error.fix)
 
@@ -152,7 +155,7 @@ def _present_key(scheme: SecurityScheme, key: str) -> Presented | Diagnostic:
 
 
 def _meet_in_parts(
-    use: SchemeUse, scheme: SecurityScheme, parts: Mapping[str, SecretReference], environ: Mapping[str, str]
+    use: SchemeUse, scheme: SecurityScheme, parts: Mapping[str, SecretReference], read: ReadSecret
 ) -> Presented | Grant | Diagnostic:
     takes_user = scheme.kind == "http" and scheme.scheme == "basic"
     token_url = next((flow.token_url for flow in scheme.flows if flow.kind == "clientCredentials"), None)
@@ -160,7 +163,7 @@ def _meet_in_parts(
     if not wanted or set(parts) != set(wanted):
         given = ", ".join(parts) or "nothing"
         return _finding(use.name, "shape", f"{_kind(scheme)} cannot be met with {given}", _how_to_name(scheme))
-    first, second = (read_secret(parts[name], environ) for name in wanted)
+    first, second = (read(parts[name]) for name in wanted)
     if takes_user:
         return basic(first, second)
     return Grant(

@@ -1,7 +1,8 @@
 """``discern call``: call one of the project's tools, or show the request that a call would send.
 
 A call goes the whole way that a client's does: the project's server is started anew and asked over stdio. A dry run
-starts nothing and sends nothing; it shows the HTTP request of a tool of kind ``openapi``, credentials masked.
+starts nothing and sends nothing; it shows the HTTP request of a tool of kind ``openapi``, credentials masked. They need
+not be set for that.
 """
 
 from __future__ import annotations
@@ -75,12 +76,12 @@ def _preview(source: OpenApi, name: str, arguments: dict[str, Any]) -> DiscernRe
     if findings:
         return failure(VERB, "invalid_arguments", "the arguments break the definition", diagnostics=findings)
     try:
-        request = source.upstream.preview(tool.binding, arguments)
+        preview = source.upstream.preview(tool.binding, arguments)
     except NotSent as error:
         return failure(VERB, error.error, str(error), diagnostics=error.diagnostics, hints=error.hints)
-    data = {"request": as_data(request), "http": as_text(request)}
+    data = {"request": as_data(preview.request), "http": as_text(preview.request)}
     message = f"{name} would send this; nothing was sent"
-    return DiscernResult(ok=True, verb=VERB, message=message, data=data, dry_run=True)
+    return DiscernResult(ok=True, verb=VERB, message=message, data=data, dry_run=True, diagnostics=preview.unset)
 
 
 # --- a call -------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from discern_server.handler import ABSENT, RequestScope
+from discern_server.result import Severity
 from discern_server.upstream.api import Upstream, UpstreamSettings
 from discern_server.upstream.binding import (
     BodyBinding,
@@ -19,6 +20,7 @@ from discern_server.upstream.binding import (
     SecurityScheme,
     Server,
 )
+from discern_server.upstream.errors import CredentialsMissing
 from discern_server.upstream.limits import Limits, RetryPolicy
 from discern_server.upstream.rendering import as_data, as_text
 from discern_server.upstream.results import META
@@ -223,7 +225,8 @@ async def test_a_preview_sends_nothing_and_masks_every_credential():
     with serving() as server, serving() as auth:
         upstream = Upstream(schemes(auth), settings(), environ=ENVIRON)
         body = BodyBinding(argument="body", media_type="application/octet-stream", kind="binary")
-        request = upstream.preview(binding(server, "o", "k", method="POST", body=body), {"body": {"base64": "AP8="}})
+        operation = binding(server, "o", "k", method="POST", body=body)
+        request = upstream.preview(operation, {"body": {"base64": "AP8="}}).request
     assert server.seen == auth.seen == []
     data = as_data(request)
     host = server.url.removeprefix("http://")
@@ -233,6 +236,21 @@ async def test_a_preview_sends_nothing_and_masks_every_credential():
     assert ["X-Key", "***"] in data["headers"]
     assert as_text(request).endswith("Content-Length: 2\n\n(2 bytes that are not text)")
     assert "api-key-1234" not in repr(data) + as_text(request)
+
+
+async def test_a_preview_needs_no_secret_to_be_set_and_says_which_is_not():
+    with serving() as server:
+        upstream = Upstream(schemes(), settings(), environ={"ID": "cid", "SECRET": "client-secret"})
+        preview = upstream.preview(binding(server, "o", "k"), {})
+    assert {("Authorization", "Bearer ***"), ("X-Key", "***")} <= set(map(tuple, as_data(preview.request)["headers"]))
+    (unset,) = preview.unset
+    assert unset.severity is Severity.WARNING
+    assert unset.message == "the environment variable KEY is not set or empty: a placeholder stands for it"
+
+
+async def test_a_preview_is_refused_where_no_secret_is_even_named():
+    with serving() as server, pytest.raises(CredentialsMissing):
+        Upstream(schemes(), settings(), environ=ENVIRON).preview(binding(server, "missing"), {})
 
 
 async def test_a_transport_can_stand_in_for_the_network():

@@ -103,7 +103,7 @@ async def test_the_request_arrives_as_it_was_built():
         upstream = Upstream(
             {"key": KEY, "token": TOKEN}, UpstreamSettings(credentials=CREDENTIALS, retry=QUICK), environ=ENVIRON
         )
-        shown = as_text(upstream.preview(operation, arguments))
+        shown = as_text(upstream.preview(operation, arguments).request)
         async with upstream.open():
             output = await upstream.call("tool", operation, arguments)
     seen = server.seen[0]

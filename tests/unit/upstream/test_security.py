@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from discern_server.upstream.binding import OAuthFlow, SchemeUse, SecurityScheme
+from discern_server.upstream.credentials import read_secret
 from discern_server.upstream.errors import CredentialsMissing
 from discern_server.upstream.request import Presented
 from discern_server.upstream.security import Grant, choose, combine
@@ -43,6 +45,7 @@ ENVIRON = {
     "EMPTY": "",
     "BROKEN": "a\r\nX: 1",
 }
+READ = functools.partial(read_secret, environ=ENVIRON)
 
 
 def use(*names, scopes=()):
@@ -50,14 +53,14 @@ def use(*names, scopes=()):
 
 
 def present(*alternatives, **credentials):
-    chosen = choose(alternatives, SCHEMES, credentials, ENVIRON)
+    chosen = choose(alternatives, SCHEMES, credentials, READ)
     assert not chosen.grants
     return combine(chosen.presented)
 
 
 def missing(*alternatives, **credentials):
     with pytest.raises(CredentialsMissing) as caught:
-        choose(alternatives, SCHEMES, credentials, ENVIRON)
+        choose(alternatives, SCHEMES, credentials, READ)
     return caught.value.diagnostics
 
 
@@ -92,7 +95,7 @@ def test_a_credential_goes_where_its_scheme_says(scheme, credential, presented):
 
 def test_a_client_becomes_a_grant():
     credential = {"client_id": Reference(env="USER"), "client_secret": A}
-    chosen = choose((use("client", scopes=("read",)),), SCHEMES, {"client": credential}, ENVIRON)
+    chosen = choose((use("client", scopes=("read",)),), SCHEMES, {"client": credential}, READ)
     assert chosen.grants == (
         Grant(
             scheme="client",
