@@ -86,7 +86,8 @@ def test_the_sdist_has_what_builds_and_tests_the_wheel_and_nothing_of_a_workplac
         names = {PurePosixPath(name).relative_to(PurePosixPath(name).parts[0]) for name in archive.getnames()}
     tops = {name.parts[0] for name in names if name.parts}
     assert tops == {
-        "discern_server", "schemas", "tests", "README.md", "CHANGELOG.md", "LICENSE", "discern.toml", "discern.lock",
+        "discern_server", "schemas", "discern.toml", "discern.lock", "tests", "docs", "examples", "tools", "benchmarks",
+        "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "noxfile.py", "action.yml", ".ci",
         "pyproject.toml", "PKG-INFO", ".gitignore",
     }  # fmt: skip
     assert not {name for name in names if {"__pycache__", "node_modules", ".nox", ".venv"} & set(name.parts)}
