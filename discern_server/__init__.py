@@ -1,7 +1,7 @@
 """MCP servers of the modern era from JSON Schema tool definitions, proven on the wire.
 
 The public names are imported on first use: ``import discern_server`` loads neither the SDK nor
-pydantic nor an HTTP library. A new line in the table below is new public API.
+pydantic nor an HTTP library.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ __all__ = [
     "tool",
 ]
 
+# A new line here is new public API.
 _HOME_OF: Final = {
     "AccessToken": "discern_server.protocol.http_auth",
     "BearerAuth": "discern_server.protocol.http_auth",

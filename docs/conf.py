@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from importlib.metadata import version as installed_version
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 project: Final = "discern-server"
 author: Final = "the discern-server authors"
@@ -23,8 +26,21 @@ autodoc_member_order: Final = "bysource"
 autodoc_typehints: Final = "signature"
 autodoc_preserve_defaults: Final = True
 napoleon_use_rtype: Final = False
+python_use_unqualified_type_names: Final = True
 
 html_theme: Final = "furo"
 html_title: Final = f"discern-server {version}"
 html_show_copyright: Final = False
 html_show_sphinx: Final = False
+html_static_path: Final = ["_static"]
+html_css_files: Final = ["site.css"]
+
+
+def setup(app: Sphinx) -> None:
+    """Show a default that a factory makes as dots: ``<factory>`` is no Python, and the whole signature stays unread."""
+    app.connect("autodoc-process-signature", _without_factories)
+
+
+def _without_factories(*event: Any) -> tuple[str | None, str | None]:
+    signature, returned = event[-2:]
+    return signature and signature.replace("<factory>", "..."), returned
