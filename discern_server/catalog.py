@@ -6,14 +6,14 @@ and a folder with bad files is one error with every finding of every file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from discern_server.jsontext import JsonTextError, read_json
+from discern_server.definition_files import definition_files, read_definition
 from discern_server.result import Diagnostic, DiscernError
 from discern_server.rules import definition_errors, folders
 from discern_server.schema.frozen import freeze, thaw
@@ -124,10 +124,10 @@ class Catalog:
         definitions: list[ToolDefinition] = []
         faults: list[Diagnostic] = []
         for file in _definition_files(folder):
-            try:
-                definitions.append(_load_definition(file))
-            except CatalogError as error:
-                faults += error.diagnostics
+            definition, findings = read_definition(file, str(file), _check_of(file.name))
+            faults += findings
+            if not findings:
+                definitions.append(ToolDefinition._of_good(definition, str(file)))  # noqa: SLF001 - of this module
         if faults:
             raise CatalogError(faults)
         return cls.of(definitions)
@@ -162,30 +162,15 @@ def _same_name(first: ToolDefinition, second: ToolDefinition) -> Diagnostic:
 
 
 def _definition_files(folder: Path | Traversable) -> list[Path | Traversable]:
-    try:
-        files = [entry for entry in folder.iterdir() if entry.name.endswith(".json") and not entry.is_dir()]
-    except OSError as error:
-        message = f"cannot read the folder: {error.strerror or error}"
-        raise CatalogError([folders.FOLDER.at(str(folder), message)]) from None
+    files = definition_files(folder, CatalogError)
     if not files:
         message = "the folder has no definition: no file in it ends in .json"
         raise CatalogError([folders.EMPTY.at(str(folder), message)])
-    return sorted(files, key=lambda file: file.name)
+    return files
 
 
-def _load_definition(file: Path | Traversable) -> ToolDefinition:
-    origin = str(file)
-    try:
-        document = read_json(file.read_bytes())
-    except OSError as error:
-        message = f"cannot read the file: {error.strerror or error}"
-        raise CatalogError([folders.FILE.at(origin, message)]) from None
-    except JsonTextError as error:
-        raise CatalogError(fault.within(origin) for fault in error.diagnostics) from None
-    errors = [*definition_errors(document.value), *check_file_name(document.value, file.name)]
-    if errors:
-        raise CatalogError(document.placed(errors, origin))
-    return ToolDefinition._of_good(document.value, origin)  # noqa: SLF001 - of this module
+def _check_of(file_name: str) -> Callable[[Any], list[Diagnostic]]:
+    return lambda definition: [*definition_errors(definition), *check_file_name(definition, file_name)]
 
 
 def check_file_name(definition: Any, file_name: str) -> Iterator[Diagnostic]:

@@ -7,9 +7,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from discern_server.jsontext import JsonTextError, read_json
+from discern_server.definition_files import definition_files, read_definition
 from discern_server.result import Diagnostic, DiscernError
-from discern_server.rules.folders import FILE, FOLDER
 from discern_server.rules.offers import OFFERS, Offer
 
 _T = TypeVar("_T")
@@ -52,9 +51,9 @@ def load_folder(
     folder = Path(directory) if isinstance(directory, str) else directory
     made: list[_T] = []
     faults: list[Diagnostic] = []
-    for file in _files(folder):
+    for file in definition_files(folder, DefinitionError):
         origin = str(file) if shown is None else f"{shown}/{file.name}"
-        value, findings = _read(offer, file, origin)
+        value, findings = read_definition(file, origin, offer.findings)
         faults += findings
         if not findings:
             made.append(make(value, origin))
@@ -70,23 +69,5 @@ def folder_findings(schemas: Path) -> Iterator[Diagnostic]:
     """
     for offer in OFFERS:
         folder = schemas / offer.folder
-        for file in _files(folder) if folder.is_dir() else ():
-            yield from _read(offer, file, f"{schemas.name}/{offer.folder}/{file.name}")[1]
-
-
-def _files(folder: Path | Traversable) -> list[Path | Traversable]:
-    try:
-        files = [entry for entry in folder.iterdir() if entry.name.endswith(".json") and not entry.is_dir()]
-    except OSError as error:
-        raise DefinitionError([FOLDER.at(str(folder), f"cannot read the folder: {error.strerror or error}")]) from None
-    return sorted(files, key=lambda file: file.name)
-
-
-def _read(offer: Offer, file: Path | Traversable, origin: str) -> tuple[Any, list[Diagnostic]]:
-    try:
-        document = read_json(file.read_bytes())
-    except OSError as error:
-        return None, [FILE.at(origin, f"cannot read the file: {error.strerror or error}")]
-    except JsonTextError as error:
-        return None, [fault.within(origin) for fault in error.diagnostics]
-    return document.value, [*document.placed(offer.findings(document.value), origin)]
+        for file in definition_files(folder, DefinitionError) if folder.is_dir() else ():
+            yield from read_definition(file, f"{schemas.name}/{offer.folder}/{file.name}", offer.findings)[1]

@@ -64,13 +64,7 @@ def serve_stdio(
     Raises:
         SystemExit: With 143 after SIGTERM, 130 after SIGINT.
     """
-    options = StreamOptions(
-        transport="stdio",
-        legacy=legacy,
-        max_in_flight=max_in_flight,
-        max_line_bytes=max_line_bytes,
-        drain_timeout_s=drain_timeout_s,
-    )
+    options = _options(legacy, max_in_flight, max_line_bytes, drain_timeout_s)
     gc.freeze()  # what was imported lives as long as the process: no need to look through it, now or later
     status = anyio.run(lambda: _serve(factory, options, restore_stdout=False))
     if _threads_are_stuck():
@@ -92,14 +86,20 @@ async def serve_stdio_async(
     Returns:
         The exit status that the process should end with: 0, or 128 plus the signal.
     """
-    options = StreamOptions(
+    options = _options(legacy, max_in_flight, max_line_bytes, drain_timeout_s)
+    return await _serve(factory, options, restore_stdout=True)
+
+
+def _options(
+    legacy: eras.LegacyPolicy, max_in_flight: int, max_line_bytes: int, drain_timeout_s: float
+) -> StreamOptions:
+    return StreamOptions(
         transport="stdio",
         legacy=legacy,
         max_in_flight=max_in_flight,
         max_line_bytes=max_line_bytes,
         drain_timeout_s=drain_timeout_s,
     )
-    return await _serve(factory, options, restore_stdout=True)
 
 
 async def _serve(factory: ServerFactory, options: StreamOptions, *, restore_stdout: bool) -> int:

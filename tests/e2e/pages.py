@@ -56,8 +56,8 @@ def write_file(block: Block, folder: Path) -> None:
     file.write_text(block.text, encoding="utf-8")
 
 
-def run_command(command: str, shown: str, folder: Path) -> None:
-    """Run one command: it has to succeed, and to print what is shown."""
+def run_command(command: str, shown: str, folder: Path) -> str:
+    """Run one command: it has to succeed, and to print what is shown. Returns all that it printed."""
     settings, (program, *words) = _split(command)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
@@ -71,6 +71,7 @@ def run_command(command: str, shown: str, folder: Path) -> None:
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     assert not shown or fnmatch.fnmatchcase(done.stdout, pattern(shown)), f"{command}\n{done.stdout}"
+    return done.stdout
 
 
 def _split(command: str) -> tuple[dict[str, str], list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,9 +24,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def assert_modern(target: list[str] | str, **options: object) -> Report:
+def assert_modern(target: list[str] | str, **options: Any) -> Report:
     """It serves the modern revision alone, passes every check, and refuses as the project says it does."""
-    report = assert_era(target, "2026-07-28", legacy="reject", strict=True, **options)  # type: ignore[arg-type]
+    report = assert_era(target, "2026-07-28", legacy="reject", strict=True, **options)
     assert report.verdict.revisions == ("2026-07-28",)
     refusal, bare = report.evidence.get(Question.INITIALIZE), report.evidence.get(Question.BARE)
     assert refusal is not None
@@ -38,9 +39,9 @@ def assert_modern(target: list[str] | str, **options: object) -> Report:
     return report
 
 
-def assert_dual(target: list[str] | str, **options: object) -> None:
+def assert_dual(target: list[str] | str, **options: Any) -> None:
     """It serves both eras and passes every check."""
-    report = assert_era(target, "2026-07-28", legacy="serve", strict=True, **options)  # type: ignore[arg-type]
+    report = assert_era(target, "2026-07-28", legacy="serve", strict=True, **options)
     assert report.verdict.revisions == ("2026-07-28", "2025-11-25")
 
 

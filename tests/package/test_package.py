@@ -102,7 +102,7 @@ def test_what_it_depends_on_is_said_and_no_more(metadata: Message):
         if extra is None or extra[1] != "test":
             asked[name[0]] = extra[1] if extra else ""
     assert asked == REQUIREMENTS
-    assert metadata.get_all("Provides-Extra") == ["http", "fast", "openapi", "test"]
+    assert metadata.get_all("Provides-Extra") == ["fast", "http", "openapi", "test"]
     assert metadata["Requires-Python"] == ">=3.11"
 
 
@@ -156,6 +156,20 @@ def test_installed_alone_it_does_its_main_job_from_an_empty_folder(installed: Pa
     era = json.loads(run(discern, "era", "--json", "--require", "2026-07-28", "--forbid-legacy", cwd=tmp_path))
     assert era["ok"] is True
     assert json.loads(run(discern, "help", "start", "--json", cwd=tmp_path))["ok"] is True
+
+
+def test_the_unit_tests_in_the_sdist_pass_on_the_newest_python(tmp_path: Path):
+    """As a packager runs them: from the sdist alone, with what its extra ``test`` asks for."""
+    newest = list(PYTHONS)[-1]
+    with tarfile.open(only("*.tar.gz")) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    subprocess.run([PYTHONS[newest], "-m", "venv", tmp_path / "environment"], check=True)
+    python = tmp_path / "environment" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "-e", f"{source}[test]"], check=True)
+    tested = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/unit"]
+    done = subprocess.run(tested, cwd=source, capture_output=True, text=True, timeout=1200)
+    assert done.returncode == 0, done.stdout[-5000:]
 
 
 def test_it_is_typed_for_those_who_use_it(installed: Path, tmp_path: Path):

@@ -1,7 +1,7 @@
 """Runs OpenAPI and JSON Schema cases: ``python -m tests.suites.openapi_cases DIR [--json FILE] [ID ...]``.
 
-A case is one JSON file; the README beside the cases defines the format. Prints each case that fails with what
-failed, and closes with ``N passed, N failed, N skipped``. No case reaches a network: requests end in a stub.
+A case is one JSON file: what is described, what is called, and what has to come of it. Prints each case that fails
+with what failed, and closes with ``N passed, N failed, N skipped``. No case reaches a network: requests end in a stub.
 """
 
 from __future__ import annotations

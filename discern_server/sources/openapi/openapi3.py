@@ -58,10 +58,7 @@ class OpenApi3Reader(Reader):
 
     def parameter(self, place: Place) -> Parameter | None:
         """One Parameter Object."""
-        name = place.text("name")
-        location = _LOCATIONS.get(place.text("in") or "")
-        if name is None or location is None:
-            raise DescriptionError(place, "a parameter has to have a name and be in path, query, header or cookie")
+        name, location = self.name_and_location(place, _LOCATIONS, "path, query, header or cookie")
         schema, content_type = self._schema_or_content(place)
         style = self._style(place, location)
         return Parameter(

@@ -16,7 +16,7 @@ from discern_server.sources.openapi.description import Api, Body, Operation, Par
 from discern_server.sources.openapi.documents import DescriptionError, Documents, Place, shorten
 from discern_server.sources.openapi.security import SchemeReader, read_requirements
 from discern_server.sources.openapi.servers import ServerChoice, check_variables
-from discern_server.upstream.binding import Security, SecurityScheme, Server
+from discern_server.upstream.binding import Location, Security, SecurityScheme, Server
 
 METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _TEMPLATE: Final = re.compile(r"\{([^{}]+)\}")
@@ -117,6 +117,19 @@ class Reader:
             security_schemes=self._schemes,
             findings=tuple(dict.fromkeys(self._findings)),
         )
+
+    @staticmethod
+    def name_and_location(place: Place, locations: Mapping[str, Location], places: str) -> tuple[str, Location]:
+        """A parameter's name, and where of `locations` it is; `places` names all that the specification knows.
+
+        Raises:
+            DescriptionError: It has no name, or is in none of these.
+        """
+        name = place.text("name")
+        location = locations.get(place.text("in") or "")
+        if name is None or location is None:
+            raise DescriptionError(place, f"a parameter has to have a name and be in {places}")
+        return name, location
 
     def note(self, place: Place, message: str, *, rule: str = "openapi.odd", fix: str | None = None) -> None:
         """Report what is odd and costs nothing."""

@@ -36,15 +36,9 @@ class Swagger2Reader(Reader):
 
     def parameter(self, place: Place) -> Parameter | None:
         """A parameter that is no part of the body."""
-        where = place.text("in")
-        if where in ("body", "formData"):
+        if place.text("in") in ("body", "formData"):
             return None
-        name = place.text("name")
-        location = _LOCATIONS.get(where or "")
-        if name is None or location is None:
-            raise DescriptionError(
-                place, "a parameter has to have a name and be in path, query, header, formData or body"
-            )
+        name, location = self.name_and_location(place, _LOCATIONS, "path, query, header, formData or body")
         style, explode = self._style(place, location)
         return Parameter(
             place=place,
