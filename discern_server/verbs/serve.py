@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from discern_server.catalog import Catalog, CatalogError
 from discern_server.handler import Handler
 from discern_server.project import LegacyPolicy, OffersConfig, OpenApiSource, Project
-from discern_server.resources import ResourceTemplate
 from discern_server.result import Diagnostic, DiscernResult, failure
 from discern_server.sources.importing import open_lifespan
 from discern_server.verbs.offers import Offers, offers_of
@@ -26,6 +25,7 @@ from discern_server.verbs.states import States
 
 if TYPE_CHECKING:
     from discern_server.protocol.factory import ServerFactory
+    from discern_server.resources import ResourceTemplate
 
 
 def project_factory(root: Path) -> tuple[ServerFactory, LegacyPolicy] | DiscernResult:
