@@ -44,6 +44,14 @@ class FastEngine:
         return FastFailures(self._schema, self._validator)
 
 
+def meets_its_metaschema(schema: Any) -> bool:
+    """Whether the engine's own copy of the meta-schema accepts `schema`."""
+    try:
+        return jsonschema_rs.meta.is_valid(schema)
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return False
+
+
 def compile_fast(schema: Any, registry: jsonschema_rs.Registry | None = None) -> jsonschema_rs.Draft202012Validator:
     """Compile a schema; with a `registry`, its references may lead into what is there.
 

@@ -107,20 +107,33 @@ NOT_NEEDED = (
 """What a good call of a plain tool has no use for: each costs milliseconds before the first answer."""
 
 
-def test_a_good_call_is_answered_with_nothing_imported_that_it_does_not_need(tmp_path: Path):
-    (tmp_path / "discern.toml").write_text(
+def imported_by_a_call(root: Path, schema: dict[str, Any]) -> list[str]:
+    """The modules of a process that served one call of a tool with the argument ``a`` and this ``inputSchema``."""
+    (root / "discern.toml").write_text(
         '[server]\nname = "s"\nversion = "1"\n\n'
         '[[sources]]\nkind = "schemas"\ndirectory = "definitions"\nhandlers = "handlers"\n',
         encoding="utf-8",
     )
-    (tmp_path / "handlers.py").write_text("import sys\ndef loaded(args, ctx):\n    return sorted(sys.modules)\n")
-    definition = {"name": "loaded", "description": "", "inputSchema": {"type": "object", "required": ["a"]}}
+    (root / "handlers.py").write_text("import sys\ndef loaded(args, ctx):\n    return sorted(sys.modules)\n")
+    definition = {"name": "loaded", "description": "", "inputSchema": schema}
     for folder in ("definitions", "schemas"):
-        (tmp_path / folder).mkdir()
+        (root / folder).mkdir()
         text = json.dumps(definition, indent=2) + "\n"
-        (tmp_path / folder / "loaded.json").write_text(text, encoding="utf-8")
-    with served("serve", cwd=tmp_path) as server:
+        (root / folder / "loaded.json").write_text(text, encoding="utf-8")
+    with served("serve", cwd=root) as server:
         asked = modern_request("tools/call", {"name": "loaded", "arguments": {"a": 1}})
-        loaded = server.ask(asked)["result"]["structuredContent"]
+        loaded: list[str] = server.ask(asked)["result"]["structuredContent"]
+    return loaded
+
+
+def test_a_good_call_is_answered_with_nothing_imported_that_it_does_not_need(tmp_path: Path):
+    loaded = imported_by_a_call(tmp_path, {"type": "object", "required": ["a"]})
     assert "discern_server.schema.validate" in loaded
     assert [name for name in loaded if name.startswith(NOT_NEEDED)] == []
+
+
+def test_a_reference_in_a_schema_asks_for_no_published_metaschema(tmp_path: Path):
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "integer"}}}
+    loaded = imported_by_a_call(tmp_path, schema)
+    assert "discern_server.schema.normalize" in loaded
+    assert [name for name in loaded if name in ("jsonschema_specifications", "referencing", "attr")] == []
