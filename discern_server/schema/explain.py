@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from discern_server.result import Diagnostic
 from discern_server.schema.failure import Failure
+from discern_server.schema.json_value import identity
 from discern_server.schema.pointer import pointer
 from discern_server.schema.secrets import Secrets
 from discern_server.schema.words import SECRET, SHOWN_CHARACTERS, any_of, cut, listed, quote, short, show, type_name
@@ -57,7 +58,11 @@ def _explain_one(failure: Failure) -> Iterator[Diagnostic]:
         message, _ = _sentence(failure)
         yield _diagnostic(failure, f"not a good property name: {message}", None, str(failure.instance))
     else:
-        yield _diagnostic(failure, *_sentence(failure))
+        yield _explained(failure)
+
+
+def _explained(failure: Failure) -> Diagnostic:
+    return _diagnostic(failure, *_sentence(failure))
 
 
 def _diagnostic(failure: Failure, message: str, fix: str | None, name: str | None = None) -> Diagnostic:
@@ -75,8 +80,11 @@ def _diagnostic(failure: Failure, message: str, fix: str | None, name: str | Non
 
 _MOST_COMPARED: Final = 200
 _MOST_PARSED: Final = 10_000
+_ADD_ITEM: Final = "add such an item"
 
 _Sentence: TypeAlias = tuple[str, str | None]
+_MORE: Final = ""
+_PARTS: Final = frozenset({"allOf", "anyOf", "oneOf", "if", "then", "else"})
 _UNKNOWN_PROPERTIES: Final = ("additionalProperties", "unevaluatedProperties")
 
 
@@ -142,12 +150,48 @@ def _described(name: str, failure: Failure) -> str:
 
 def _enum(failure: Failure) -> _Sentence:
     choices = [short(choice) for choice in failure.value]
-    near = _nearest(short(failure.instance), choices)
-    return f"{show(failure.instance)} is not one of {listed(choices)}", f"use {near}" if near else None
+    near = _near_choice(failure.instance, failure.value)
+    fix = None if near is None else f"use {short(near)}"
+    return f"{show(failure.instance)} is not one of {listed(choices)}", fix
+
+
+def _near_choice(given: Any, choices: Iterable[Any]) -> Any:
+    """The choice that was probably meant by a text; None where it is none."""
+    if not isinstance(given, str):
+        return None
+    by_text = {choice if isinstance(choice, str) else short(choice): choice for choice in choices}
+    near = _nearest(given, list(by_text))
+    return None if near is None else by_text[near]
 
 
 def _const(failure: Failure) -> _Sentence:
     return f"{show(failure.instance)} is not {short(failure.value)}", f"use {short(failure.value)}"
+
+
+def _unique(failure: Failure) -> _Sentence:
+    message, fix = f"{show(failure.instance)} holds the same item twice", "give each item once"
+    if not isinstance(failure.instance, list) or len(failure.instance) > _MOST_COMPARED:
+        return message, fix
+    first: dict[str, int] = {}
+    for index, item in enumerate(failure.instance):
+        before = first.setdefault(identity(item), index)
+        if before != index:
+            return f"{message}, at {before} and {index}", fix
+    return message, fix
+
+
+def _contains(failure: Failure) -> _Sentence:
+    return f"{show(failure.instance)} has no item that {_matches((failure.parent or {}).get('contains'))}", _ADD_ITEM
+
+
+def _not(failure: Failure) -> _Sentence:
+    return f"{show(failure.instance)} {_matches(failure.value)}, which is not allowed here", "give another value"
+
+
+def _matches(schema: Any) -> str:
+    """What is said of a value that matches a schema: the schema itself, where it can be read alone."""
+    text = short(schema)
+    return "is of the kind described" if "$ref" in text or not isinstance(schema, Mapping) else f"matches {text}"
 
 
 def _no_alternative(failure: Failure) -> _Sentence:
@@ -168,6 +212,9 @@ _SPECIAL: Final[Mapping[str, Callable[[Failure], _Sentence]]] = {
     "const": _const,
     "anyOf": _no_alternative,
     "oneOf": _no_alternative,
+    "uniqueItems": _unique,
+    "contains": _contains,
+    "not": _not,
     "false": _nothing_allowed,
 }
 
@@ -183,24 +230,38 @@ _PLAIN: Final[Mapping[str, tuple[str, str]]] = {
     "format": ("{shown} is not of the format {value}", "give text in the format {value}"),
     "minItems": ("{shown} has too few items", "give at least {value}"),
     "maxItems": ("{shown} has too many items", "give at most {value}"),
-    "uniqueItems": ("{shown} holds the same item twice", "give each item once"),
-    "contains": ("{shown} has no item of the kind that must be there", "add such an item"),
     "minContains": ("{shown} has too few items of the kind that must be there", "give at least {value} of them"),
     "maxContains": ("{shown} has too many items of one kind", "give at most {value} of them"),
     "minProperties": ("{shown} has too few properties", "give at least {value}"),
     "maxProperties": ("{shown} has too many properties", "give at most {value}"),
     "unevaluatedItems": ("{shown} has more items than are described", "leave out the last ones"),
-    "not": ("{shown} is of a kind that is not allowed here", "give a value of another kind"),
 }
 
 
 def _rename(name: str, failure: Failure) -> str:
-    properties = (failure.parent or {}).get("properties")
-    known = list(properties) if isinstance(properties, Mapping) else []
-    near = _nearest(name, known)
+    known = list(_known(failure.parent or {}, and_parts=failure.keyword == "unevaluatedProperties"))
+    near = _nearest(name, [name for name in known if name])
     if near is not None:
         return f"did you mean {quote(near)}?"
-    return f"leave it out; known are {listed([quote(k) for k in known])}" if known else "leave it out"
+    if not known or _MORE in known:
+        return "leave it out"
+    return f"leave it out; known are {listed([quote(name) for name in dict.fromkeys(known)])}"
+
+
+def _known(schema: Any, *, and_parts: bool) -> Iterator[str]:
+    """The properties that a schema names; with `and_parts` those of its parts too, `_MORE` for a part elsewhere."""
+    if not isinstance(schema, Mapping):
+        return
+    properties = schema.get("properties")
+    yield from properties if isinstance(properties, Mapping) else ()
+    if not and_parts:
+        return
+    if "$ref" in schema:
+        yield _MORE
+    for keyword in _PARTS & schema.keys():
+        parts = schema[keyword]
+        for part in parts if isinstance(parts, list) else [parts]:
+            yield from _known(part, and_parts=True)
 
 
 def _nearest(word: str, words: list[str]) -> str | None:
@@ -224,6 +285,10 @@ def _explain_alternatives(failure: Failure, secrets: Secrets) -> Iterator[Diagno
         message = f"expected {any_of(types)}, got {show(failure.instance)}"
         yield _diagnostic(failure, message, _other_type(failure.instance, types))
         return
+    choice = _choice_of_all(failure)
+    if choice is not None:
+        yield replace(_explained(_with_secrets_hidden(choice, secrets)), rule=failure.keyword)
+        return
     index = min(range(len(failure.branches)), key=lambda index: _distance(failure, failure.branches[index]))
     message, _ = _no_alternative(failure)
     yield _diagnostic(failure, f"{message}; {_alternative(failure, index)} comes closest", None)
@@ -239,6 +304,36 @@ def _types_of_all(failure: Failure) -> list[str]:
         value = branch[0].value
         types += [value] if isinstance(value, str) else value
     return list(dict.fromkeys(types))
+
+
+def _choice_of_all(failure: Failure) -> Failure | None:
+    """One failed ``enum`` for what each alternative asks of the same value: the tag of a union, or the value itself."""
+    choices: list[Any] = []
+    found: Failure | None = None
+    for branch in failure.branches:
+        asked = next((cause for cause in branch if _asked(cause, failure) is not None), None)
+        if asked is None or (found is not None and asked.instance_path != found.instance_path):
+            return None
+        found = found or asked
+        choices += _asked(asked, failure) or []
+    if found is None:
+        return None
+    distinct = {identity(choice): choice for choice in choices}
+    return replace(found, keyword="enum", value=list(distinct.values()))
+
+
+def _asked(cause: Failure, failure: Failure) -> list[Any] | None:
+    """The values that a failed keyword asks for, at the value of the alternatives or a member of it."""
+    if len(cause.instance_path) > len(failure.instance_path) + 1:
+        return None
+    match cause.keyword:
+        case "const":
+            return [cause.value]
+        case "enum":
+            return list(cause.value)
+        case "type" if cause.value == "null":
+            return [None]
+    return None
 
 
 def _distance(failure: Failure, branch: tuple[Failure, ...]) -> tuple[int, int]:

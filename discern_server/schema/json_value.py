@@ -6,6 +6,7 @@ nested without end, take a number of ten thousand digits for infinity, or raise 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -167,3 +168,16 @@ def _is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def identity(value: Any) -> str:
+    """A text that equal JSON values have in common: 1 and 1.0 are one number (2020-12 Core, section 4.2.2)."""
+    return json.dumps(_with_whole_numbers(value), sort_keys=True)
+
+
+def _with_whole_numbers(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_with_whole_numbers(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _with_whole_numbers(member) for key, member in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -7,12 +7,12 @@ replaced by what they will become.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
 
 from discern_server.schema.dialects import TELLING, Dialect, Habit
+from discern_server.schema.json_value import identity
 from discern_server.schema.names import cleaned
 from discern_server.schema.values import complaint, is_annotation
 
@@ -132,17 +132,8 @@ def _enum(value: Any, _schema: Members) -> Members:
         return {"enum": value}
     first: dict[str, Any] = {}
     for item in value:
-        first.setdefault(json.dumps(_comparable(item), sort_keys=True), item)
+        first.setdefault(identity(item), item)
     return {"enum": list(first.values())}
-
-
-def _comparable(value: Any) -> Any:
-    """The value with its whole numbers as integers: JSON Schema has 1 and 1.0 equal (2020-12 Core, section 4.2.2)."""
-    if isinstance(value, list):
-        return [_comparable(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _comparable(member) for key, member in value.items()}
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _discriminator(value: Any, _schema: Members) -> Members:

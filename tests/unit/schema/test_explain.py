@@ -50,6 +50,11 @@ CASES: dict[str, tuple[Any, Any, list[Finding]]] = {
     "unevaluated": (
         {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False},
         {"a": 1, "x": 1},
+        [("unevaluatedProperties", "/x", '"x" is not a known property', 'leave it out; known are "a"')],
+    ),
+    "unevaluated, beside what is described elsewhere": (
+        {"$ref": "#/$defs/a", "properties": {"b": {}}, "unevaluatedProperties": False, "$defs": {"a": {}}},
+        {"x": 1},
         [("unevaluatedProperties", "/x", '"x" is not a known property', "leave it out")],
     ),
     "a property name": (
@@ -86,13 +91,23 @@ CASES: dict[str, tuple[Any, Any, list[Finding]]] = {
         ["a", "a"],
         [
             ("minItems", "", "an array of 2 items has too few items", "give at least 3"),
-            ("uniqueItems", "", "an array of 2 items holds the same item twice", "give each item once"),
+            ("uniqueItems", "", "an array of 2 items holds the same item twice, at 0 and 1", "give each item once"),
         ],
+    ),
+    "contains, by reference": (
+        {"contains": {"$ref": "#/$defs/a"}, "$defs": {"a": {"type": "string"}}},
+        [1],
+        [("contains", "", "an array of 1 item has no item that is of the kind described", "add such an item")],
+    ),
+    "uniqueItems, of which two are one number": (
+        {"uniqueItems": True},
+        [{"a": 1}, 2, {"a": 1.0}],
+        [("uniqueItems", "", "an array of 3 items holds the same item twice, at 0 and 2", "give each item once")],
     ),
     "contains": (
         {"contains": {"type": "string"}},
         [1],
-        [("contains", "", "an array of 1 item has no item of the kind that must be there", "add such an item")],
+        [("contains", "", 'an array of 1 item has no item that matches {"type": "string"}', "add such an item")],
     ),
     "minContains": (
         {"contains": {"type": "string"}, "minContains": 2, "maxContains": 3},
@@ -114,7 +129,7 @@ CASES: dict[str, tuple[Any, Any, list[Finding]]] = {
     "maxContains, and none": (
         {"contains": {"type": "string"}, "maxContains": 1},
         [],
-        [("contains", "", "an array of 0 items has no item of the kind that must be there", "add such an item")],
+        [("contains", "", 'an array of 0 items has no item that matches {"type": "string"}', "add such an item")],
     ),
     "unevaluatedItems": (
         {"prefixItems": [{}], "unevaluatedItems": False},
@@ -133,8 +148,8 @@ CASES: dict[str, tuple[Any, Any, list[Finding]]] = {
             (
                 "not",
                 "",
-                "an object with 0 properties is of a kind that is not allowed here",
-                "give a value of another kind",
+                'an object with 0 properties matches {"type": "object"}, which is not allowed here',
+                "give another value",
             )
         ],
     ),
@@ -178,6 +193,21 @@ CASES: dict[str, tuple[Any, Any, list[Finding]]] = {
             ("anyOf", "/a", "matches none of the 2 alternatives; alternative 1 comes closest", None),
             ("required", "/a", '"b" is missing', 'add "b"'),
         ],
+    ),
+    "the tag of a union": (
+        {
+            "oneOf": [
+                {"properties": {"kind": {"const": "cat"}, "lives": {"type": "integer"}}, "required": ["lives"]},
+                {"properties": {"kind": {"enum": ["dog", "wolf"]}}},
+            ]
+        },
+        {"kind": "wofl"},
+        [("oneOf", "/kind", '"wofl" is not one of "cat", "dog", "wolf"', 'use "wolf"')],
+    ),
+    "alternatives that are values": (
+        {"anyOf": [{"const": 1}, {"enum": ["on", "off"]}, {"type": "null"}]},
+        "1",
+        [("anyOf", "", '"1" is not one of 1, "on", "off", null', "use 1")],
     ),
     "no alternative is allowed": (
         {"anyOf": [False, False]},
