@@ -94,6 +94,7 @@ class Converter:
 
     def fragment(self, place: Place) -> Node:
         """The node of the schema at that place; the schemas that it uses do not refer to it."""
+        self._library.declare(place)
         return self._convert(Node(None), place, enter(NO_SCOPE, place.resource))
 
     def _convert(self, node: Node, place: Place, scope: Scope) -> Node:

@@ -274,7 +274,7 @@ class Library:
             place = pending.pop()
             budget.subschema(place.path, place.pointer.count("/"))
             if isinstance(place.value, dict):
-                place = self._identified(place)
+                place = self._identified(place, stands_alone=place is root and "" not in root.document.indexed)
                 pending += [schema for _, schema in place.schemas()]
             if place.pointer == root.pointer:
                 root.document.indexed[root.pointer] = place
@@ -286,11 +286,16 @@ class Library:
         except BoundExceededError as exceeded:
             raise UnresolvableError(f"leads to what is too large: {exceeded.diagnostic.message}") from None
 
-    def _identified(self, place: Place) -> Place:
-        """Note the identifiers of one schema; the same place, in the resource that it opens if it opens one."""
-        dialect = self._declared_dialect(place)
+    def _identified(self, place: Place, *, stands_alone: bool) -> Place:
+        """Note the identifiers of one schema; the same place, in the resource that it opens if it opens one.
+
+        One that `stands_alone` is in no other schema: a document's root, or a root in what is no schema itself.
+        """
+        dialect = self._declared_dialect(place, stands_alone=stands_alone)
         if place.pointer == "":
             place.resource.dialect = dialect
+        elif stands_alone and dialect is not place.dialect:
+            place = _read_as(place, dialect)
         bare, fragment = split(_identifier(place.value, dialect))
         if bare:
             try:
@@ -316,8 +321,17 @@ class Library:
         if self._resources.setdefault(uri, resource) is not resource:
             self._ambiguous.add(uri)
 
-    def _declared_dialect(self, place: Place) -> Dialect:
-        """What a schema says that it is read as; only the root of a resource may say so (2020-12 Core, 8.1.1)."""
+    def declare(self, place: Place) -> None:
+        """Read a schema that was put together, and stands alone, as the dialect that it declares."""
+        if place.document.stands_in is not None and isinstance(place.value, dict):
+            place.resource.dialect = self._declared_dialect(place, stands_alone=True)
+
+    def _declared_dialect(self, place: Place, *, stands_alone: bool) -> Dialect:
+        """What a schema says that it is read as.
+
+        Only the root of a resource may say so (2020-12 Core, 8.1.1), and a schema that stands alone in a description
+        (OpenAPI 3.1.1, Schema Object, "Specifying Schema Dialects").
+        """
         inherited = place.dialect
         declared = place.value.get("$schema")
         if not isinstance(declared, str) or inherited.uri is None:
@@ -327,7 +341,16 @@ class Library:
         except UnresolvableError as unknown:
             _note_fault(place, "schema.dialect", "$schema", f"The dialect {declared!r} {unknown.reason}.", unknown.fix)
             return inherited
-        return dialect if place.pointer == "" or _identifier(place.value, dialect) else inherited
+        return dialect if stands_alone or _identifier(place.value, dialect) else inherited
+
+
+def _read_as(place: Place, dialect: Dialect) -> Place:
+    """`place`, and what is in it, in another dialect; its URI, its root and its anchors stay those of what holds it."""
+    holder = place.resource
+    resource = Resource(holder.uri, dialect, anchors=holder.anchors, dynamic=holder.dynamic)
+    resource.root = holder.root
+    place.document.resources[place.pointer] = resource
+    return replace(place, resource=resource)
 
 
 def _identifier(schema: dict[str, Any], dialect: Dialect) -> str:

@@ -53,6 +53,7 @@ class ParameterBinding:
         content_type: Set where the parameter has ``content``: the value is written in this media type
             (JSON types as JSON text, others as text), then percent-encoded as its location asks.
         required: Whether the argument must be there.
+        nested: The styles of lists inside the list, the outer ones first (Swagger 2.0).
     """
 
     argument: str
@@ -63,6 +64,7 @@ class ParameterBinding:
     allow_reserved: bool = False
     content_type: str | None = None
     required: bool = False
+    nested: tuple[Style, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,7 @@ class FieldEncoding:
         explode: As in `ParameterBinding`.
         allow_reserved: As in `ParameterBinding`.
         whole: Whether a list is one value of this kind; otherwise each of its items is.
+        nested: As in `ParameterBinding`.
     """
 
     kind: FieldKind
@@ -88,6 +91,7 @@ class FieldEncoding:
     explode: bool = True
     allow_reserved: bool = False
     whole: bool = False
+    nested: tuple[Style, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,11 @@ from discern_server.upstream import forms, multipart
 from discern_server.upstream.binding import BodyBinding, BodyKind
 from discern_server.upstream.files import concrete, read_file
 from discern_server.upstream.findings import ArgumentError
-from discern_server.upstream.media import charset_of
+from discern_server.upstream.media import charset_of, essence
 from discern_server.upstream.styles import as_json, as_text
+
+_RECORD_SEPARATOR: Final = "\x1e"
+"""What goes before each text of a JSON sequence (RFC 7464, section 2.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ def _json(binding: BodyBinding, value: Any) -> Body:
 def _json_lines(binding: BodyBinding, value: Any) -> Body:
     if not isinstance(value, list):
         raise ArgumentError("body", (binding.argument,), f"{binding.media_type} needs an array, one item a line")
-    return Body(binding.media_type, "".join(as_json(item) + "\n" for item in value).encode("utf-8"))
+    before = _RECORD_SEPARATOR if essence(binding.media_type).endswith("json-seq") else ""
+    return Body(binding.media_type, "".join(f"{before}{as_json(item)}\n" for item in value).encode("utf-8"))
 
 
 def _text(binding: BodyBinding, value: Any) -> Body:

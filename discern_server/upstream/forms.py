@@ -34,7 +34,7 @@ def write_form(members: Mapping[str, Any], fields: Mapping[str, FieldEncoding], 
 def _field_pairs(name: str, value: Any, field: FieldEncoding | None, place: Place) -> Iterator[tuple[str, str]]:
     if field is not None and field.style is not None:
         encode = _KEEPING_RESERVED if field.allow_reserved else encode_form
-        yield from pairs(name, value, field.style, field.explode, encode)
+        yield from pairs(name, value, field.style, field.explode, encode, field.nested)
         return
     items = [(value, place)] if field is not None and field.whole and value is not None else items_of(value, place)
     for item, item_place in items:

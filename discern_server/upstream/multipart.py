@@ -53,7 +53,7 @@ def parts_of(members: Mapping[str, Any], fields: Mapping[str, FieldEncoding], pl
 
 def _field_parts(name: str, value: Any, field: FieldEncoding | None, place: Place) -> Iterator[Part]:
     if field is not None and field.style is not None:
-        for key, text in pairs(name, value, field.style, field.explode, str):
+        for key, text in pairs(name, value, field.style, field.explode, str, field.nested):
             yield Part(name=key, data=text.encode("utf-8"))
         return
     for item, item_place in items_of(value, place):

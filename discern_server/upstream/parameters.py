@@ -79,7 +79,7 @@ def path_text(parameter: ParameterBinding, value: Any) -> str:
     elif parameter.content_type is not None:
         written = encoder(_content(value, parameter.content_type))
     else:
-        written = segment(parameter.name, value, parameter.style, parameter.explode, encoder)
+        written = segment(parameter.name, value, parameter.style, parameter.explode, encoder, parameter.nested)
     if not written:
         raise ArgumentError("empty_path", place, "an empty value would call another path of the API")
     return written
@@ -116,7 +116,7 @@ def header_text(parameter: ParameterBinding, value: Any) -> str | None:
     if parameter.content_type is not None:
         text: str | None = _content(value, parameter.content_type, ascii_only=True)
     else:
-        text = segment(parameter.name, value, parameter.style, parameter.explode, str)
+        text = segment(parameter.name, value, parameter.style, parameter.explode, str, parameter.nested)
     if text is not None and _NOT_IN_FIELD.search(text):
         fix = "leave out line breaks and control characters"
         raise ArgumentError("control_character", place, "a header cannot hold this value", fix)
@@ -146,7 +146,7 @@ def _pairs(parameter: ParameterBinding, value: Any, encoder: Encode) -> list[tup
         return []
     if parameter.content_type is not None:
         return [(encode(parameter.name), encoder(_content(value, parameter.content_type)))]
-    return pairs(parameter.name, value, parameter.style, parameter.explode, encoder)
+    return pairs(parameter.name, value, parameter.style, parameter.explode, encoder, parameter.nested)
 
 
 def _is_undefined(parameter: ParameterBinding, value: Any) -> bool:

@@ -7,8 +7,8 @@ The rules are those of RFC 6570, which the OpenAPI Specification (3.2, "Style Va
 - an empty string is a value: ``name=`` in a query, ``;name`` in a matrix.
 
 A number and a boolean are written as JSON writes them (appendix B of OpenAPI 3.1 and 3.2). An object or a list
-inside a list or an object, whose writing the specification leaves open, is written as compact JSON;
-`deepObject` writes it with further brackets.
+inside a list or an object, whose writing OpenAPI 3 leaves open, is written as compact JSON;
+`deepObject` writes it with further brackets. Swagger 2.0 says how lists in lists are written (`nested`).
 
 Names and values are encoded by the function that is handed in, delimiters of ``spaceDelimited``,
 ``pipeDelimited`` and ``tabDelimited`` too.
@@ -48,22 +48,29 @@ def as_json(value: Any, *, ascii_only: bool = False) -> str:
     return json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, separators=(",", ":"))
 
 
-def pairs(name: str, value: Any, style: Style, explode: bool, encode: Encode) -> list[Pair]:
-    """`value` as name and value pairs, both encoded: a query, a form, cookies. Nothing where it is undefined."""
+def pairs(
+    name: str, value: Any, style: Style, explode: bool, encode: Encode, nested: tuple[Style, ...] = ()
+) -> list[Pair]:
+    """`value` as name and value pairs, both encoded: a query, a form, cookies. Nothing where it is undefined.
+
+    `nested` are the styles of lists inside the list, the outer ones first.
+    """
     value = _defined(value)
     if value is None:
         return []
     if style == "deepObject" and isinstance(value, list | Mapping):
         return [(encode(path), encode(text)) for path, text in _deep(name, value)]
     if explode and isinstance(value, list):
-        return [(encode(name), encode(as_text(item))) for item in value]
+        return [(encode(name), _item(item, encode, nested)) for item in value]
     if explode and isinstance(value, Mapping):
         return [(encode(key), encode(as_text(member))) for key, member in value.items()]
-    return [(encode(name), _flat(value, _delimiter(style, encode), encode))]
+    return [(encode(name), _flat(value, _delimiter(style, encode), encode, nested))]
 
 
-def segment(name: str, value: Any, style: Style, explode: bool, encode: Encode) -> str | None:
-    """`value` as one piece of text: in a path or a header. None where it is undefined."""
+def segment(
+    name: str, value: Any, style: Style, explode: bool, encode: Encode, nested: tuple[Style, ...] = ()
+) -> str | None:
+    """`value` as one piece of text: in a path or a header. None where it is undefined. `nested` as for `pairs`."""
     value = _defined(value)
     if value is None:
         return None
@@ -76,20 +83,25 @@ def segment(name: str, value: Any, style: Style, explode: bool, encode: Encode) 
     if explode and isinstance(value, Mapping):
         members = (f"{encode(key)}={encode(as_text(member))}" for key, member in value.items())
         return prefix + delimiter.join(members)
-    return prefix + _flat(value, delimiter, encode)
+    return prefix + _flat(value, delimiter, encode, nested)
 
 
 def _delimiter(style: Style, encode: Encode) -> str:
     return encode(_DELIMITERS[style]) if style in _DELIMITERS else ","
 
 
-def _flat(value: Any, delimiter: str, encode: Encode) -> str:
+def _flat(value: Any, delimiter: str, encode: Encode, nested: tuple[Style, ...]) -> str:
     """A scalar as text, a list's items and an object's names and values in turn with `delimiter` between."""
     if isinstance(value, Mapping):
-        texts = [text for key, member in value.items() for text in (key, as_text(member))]
-    else:
-        texts = [as_text(item) for item in value] if isinstance(value, list) else [as_text(value)]
-    return delimiter.join(encode(text) for text in texts)
+        return delimiter.join(encode(text) for key, member in value.items() for text in (key, as_text(member)))
+    items = value if isinstance(value, list) else [value]
+    return delimiter.join(_item(item, encode, nested) for item in items)
+
+
+def _item(item: Any, encode: Encode, nested: tuple[Style, ...]) -> str:
+    if nested and isinstance(item, list):
+        return _flat(item, _delimiter(nested[0], encode), encode, nested[1:])
+    return encode(as_text(item))
 
 
 def _defined(value: Any) -> Any:

@@ -119,6 +119,7 @@ class BodyDescriber:
                 explode=encoding.explode,
                 allow_reserved=encoding.allow_reserved,
                 whole=kind == "json" and encoding.whole,
+                nested=encoding.nested,
             )
         if kind == "file":
             return FieldEncoding(kind="file")

@@ -13,6 +13,7 @@ _JSON_LINES: Final = frozenset(
         "application/jsonlines",
         "application/x-jsonlines",
         "application/json-lines",
+        "application/json-seq",
         "application/ndjson",
         "application/x-ndjson",
     }
@@ -24,7 +25,7 @@ def body_kind(media_type: str) -> BodyKind:
     name = essence(media_type)
     if is_json(media_type) or is_anything(media_type):
         return "json"
-    if name in _JSON_LINES:
+    if name in _JSON_LINES or name.endswith("+json-seq"):
         return "json_lines"
     if name == "application/x-www-form-urlencoded":
         return "form"

@@ -277,6 +277,7 @@ def _parameter_binding(argument: str, parameter: Parameter) -> ParameterBinding:
         allow_reserved=parameter.allow_reserved,
         content_type=parameter.content_type,
         required=parameter.required,
+        nested=parameter.nested,
     )
 
 

@@ -32,6 +32,7 @@ class Parameter:
         explode: Whether items and members are written separately; the style's default is filled in.
         allow_reserved: Whether reserved characters stay as they are.
         content_type: The media type of a parameter with ``content``.
+        nested: The styles of lists inside the list, the outer ones first.
     """
 
     place: Place
@@ -45,6 +46,7 @@ class Parameter:
     explode: bool
     allow_reserved: bool = False
     content_type: str | None = None
+    nested: tuple[Style, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,7 @@ class Encoding:
         explode: As in `Parameter`.
         allow_reserved: As in `Parameter`.
         whole: Whether `content_types` are of the property as a whole; otherwise of each item where it is a list.
+        nested: As in `Parameter`.
     """
 
     content_types: tuple[str, ...] = ()
@@ -64,6 +67,7 @@ class Encoding:
     explode: bool = True
     allow_reserved: bool = False
     whole: bool = False
+    nested: tuple[Style, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

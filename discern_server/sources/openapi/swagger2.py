@@ -50,22 +50,32 @@ class Swagger2Reader(Reader):
             schema=_schema_of(place),
             style=style,
             explode=explode,
+            nested=self._nested(place),
         )
 
     def _style(self, place: Place, location: Location) -> tuple[Style, bool]:
-        """The style of a parameter; in a path and a header, arrays are written with commas alone."""
+        """The style of a parameter; ``multi`` is for queries and forms alone."""
         style, explode = self._collection(place)
         if location == "query":
             return style, explode
-        if place.text("collectionFormat") not in (None, "csv"):
-            self.note(place, f"the collectionFormat of a parameter in {location} is not written; csv is used")
-        return "simple", False
+        if explode:
+            self.note(place, f"the collectionFormat 'multi' does not exist in {location}; csv is used")
+        return ("simple" if style == "form" else style), False
 
     def _collection(self, place: Place) -> tuple[Style, bool]:
         name = place.text("collectionFormat") or "csv"
         if name not in _COLLECTIONS:
             self.note(place, f"the collectionFormat {name!r} does not exist; csv is used")
         return _COLLECTIONS.get(name, _COLLECTIONS["csv"])
+
+    def _nested(self, place: Place) -> tuple[Style, ...]:
+        """The styles of lists in the list at `place` (Items Object, ``collectionFormat``)."""
+        styles: list[Style] = []
+        while (items := place.get("items")) is not None and isinstance(items.value, Mapping):
+            place = items
+            if place.text("type") == "array":
+                styles.append(self._collection(place)[0])
+        return tuple(styles)
 
     # --- bodies ---------------------------------------------------------------------------------
 
@@ -121,7 +131,7 @@ class Swagger2Reader(Reader):
 
     def _encoding(self, place: Place) -> Encoding:
         style, explode = self._collection(place)
-        return Encoding(style=style, explode=explode)
+        return Encoding(style=style, explode=explode, nested=self._nested(place))
 
     def _media_types(self, key: str, operation: Place) -> list[str]:
         """``consumes`` or ``produces``: the operation's, even where empty, goes before the document's."""

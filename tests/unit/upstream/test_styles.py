@@ -139,3 +139,11 @@ def test_an_item_that_holds_the_delimiter_is_encoded():
 )
 def test_a_scalar_is_written_as_json_writes_it_and_a_nested_value_as_json(value, text):
     assert as_text(value) == text
+
+
+def test_lists_in_a_list_have_their_own_styles():
+    """Swagger 2.0, Items Object, ``collectionFormat``."""
+    value = [["a", "b"], ["c,d", ["e", "f"]]]
+    assert segment("p", value, "simple", False, encode, ("pipeDelimited", "form")) == "a%7Cb,c%2Cd%7Ce,f"
+    assert pairs("p", [[1, 2], 3], "form", True, encode, ("form",)) == [("p", "1,2"), ("p", "3")]
+    assert pairs("p", [[1, 2]], "form", True, encode) == [("p", "%5B1%2C2%5D")]

@@ -278,9 +278,9 @@ def test_names_that_look_like_extensions_are_names_where_nothing_can_be_extended
     assert [response.status for response in api.operations[0].responses] == ["200"]
 
 
-def test_a_collection_format_that_is_not_written_in_a_path_is_told():
-    """Swagger 2.0, Parameter Object, ``collectionFormat``."""
-    parameter = {"name": "p", "in": "path", "required": True, "type": "array", "collectionFormat": "pipes"}
+def test_a_collection_format_that_a_path_cannot_have_is_told():
+    """Swagger 2.0, Parameter Object, ``collectionFormat``: ``multi`` is for queries and forms alone."""
+    parameter = {"name": "p", "in": "path", "required": True, "type": "array", "collectionFormat": "multi"}
     api = api_of(swagger({"/x/{p}": {"get": {**OK, "parameters": [parameter]}}}))
     assert (api.operations[0].parameters[0].style, api.operations[0].parameters[0].explode) == ("simple", False)
     assert "csv is used" in api.findings[0].message
