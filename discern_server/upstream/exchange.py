@@ -22,6 +22,7 @@ import anyio.to_thread
 import httpx2
 
 from discern_server.upstream.answer import Answer
+from discern_server.upstream.codings import CodingError, Decoder
 from discern_server.upstream.errors import (
     AddressRefused,
     AnswerUnreadable,
@@ -37,8 +38,6 @@ from discern_server.upstream.redaction import Redactor
 from discern_server.upstream.request import UpstreamRequest
 
 _POOL: Final = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
-
-_CODINGS: Final = frozenset({"", "gzip", "deflate", "identity"})
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _BODY_HEADERS: Final = frozenset({"content-type", "content-encoding", "content-language", "content-location"})
@@ -96,9 +95,8 @@ class Exchange:
             client = await self._client(guarded=request.guarded)
             response = await client.send(_for_httpx2(request, limits), stream=True, auth=None)
             try:
-                _check_encoding(response)
                 body, cut = await _read(response, limits.max_response_bytes)
-            except httpx2.DecodingError as error:
+            except CodingError as error:
                 raise AnswerUnreadable(
                     status=response.status_code, detail=str(error), method=request.method, url=request.public_url
                 ) from error
@@ -149,21 +147,20 @@ def _for_httpx2(request: UpstreamRequest, limits: Limits) -> httpx2.Request:
     return made
 
 
-def _check_encoding(response: httpx2.Response) -> None:
-    """Refuse content in an encoding that was not asked for, which the library would hand on undecoded."""
-    for coding in response.headers.get_list("content-encoding", split_commas=True):
-        if coding.strip().lower() not in _CODINGS:
-            raise httpx2.DecodingError(f"the content encoding {coding.strip()!r} was not asked for")
-
-
 async def _read(response: httpx2.Response, most_bytes: int) -> tuple[bytes, bool]:
-    """The content, decompressed, up to `most_bytes`, and whether there was more."""
-    body = bytearray()
-    async for chunk in response.aiter_bytes():
-        room = most_bytes - len(body)
-        body += chunk[:room]
-        if len(chunk) > room:
-            return bytes(body), True
+    """The content, its encoding undone, up to `most_bytes`, and whether there was more.
+
+    Raises:
+        CodingError: The content encoding is broken, or not one that was asked for.
+    """
+    made_here = response.is_stream_consumed  # by a stand-in for the network, which holds the content itself
+    codings = [] if made_here else response.headers.get_list("content-encoding", split_commas=True)
+    decoder, body = Decoder(codings, most_bytes), bytearray()
+    async for chunk in response.aiter_bytes() if made_here else response.aiter_raw():
+        body += decoder.decode(chunk)
+        if len(body) > most_bytes:
+            return bytes(body[:most_bytes]), True
+    decoder.finish()
     return bytes(body), False
 
 
