@@ -2,10 +2,10 @@
 
     app = http_app(factory, allowed_hosts=["mcp.example.com"])     # uvicorn module:app
 
-One POST goes through these hands: `host_and_origin_check` (http_security), the bearer token where there is `auth`
-(http_auth), its body (http_disconnect), the era policy and the envelope (http_eras), `ServerFactory.build`, and
-the SDK's session manager (http_manager), which serves it. There is no session, no stream that outlives a request,
-and nothing that a replica would have to share, except what the factory's lifespan opens.
+One POST goes through these hands: its headers (http_headers), `host_and_origin_check` (http_security), the bearer
+token where there is `auth` (http_auth), its body (http_disconnect), the era policy and the envelope (http_eras),
+`ServerFactory.build`, and the SDK's session manager (http_manager), which serves it. There is no session, no stream
+that outlives a request, and nothing that a replica would have to share, except what the factory's lifespan opens.
 
 The lifespan belongs to the app's own event loop. A server such as uvicorn enters it; an app that this one is mounted
 in does not, so it must enter `HttpApp.lifespan` with its own.
@@ -27,11 +27,13 @@ from discern_server.protocol import eras
 from discern_server.protocol.factory import ServerFactory
 from discern_server.protocol.http_auth import BearerAuth, BearerGate
 from discern_server.protocol.http_endpoint import Endpoint, EndpointOptions
+from discern_server.protocol.http_headers import tidy
 from discern_server.protocol.http_security import host_and_origin_check
 
 DEFAULT_PATH: Final = "/mcp"
 DEFAULT_HEALTH_PATH: Final = "/health"
 DEFAULT_MAX_BODY_BYTES: Final = 4 << 20
+DEFAULT_BODY_TIMEOUT_S: Final = 30.0
 DEFAULT_MAX_IN_FLIGHT: Final = 1024
 
 
@@ -46,6 +48,7 @@ def http_app(
     json_response: bool | None = None,
     health_path: str | None = DEFAULT_HEALTH_PATH,
     max_body_bytes: int = DEFAULT_MAX_BODY_BYTES,
+    body_timeout_s: float = DEFAULT_BODY_TIMEOUT_S,
     max_in_flight: int = DEFAULT_MAX_IN_FLIGHT,
 ) -> HttpApp:
     """An ASGI app that serves `factory`.
@@ -63,6 +66,7 @@ def http_app(
             JSON always; progress is dropped. A subscription is a stream in any case.
         health_path: Where a load balancer asks whether the app serves; None for nowhere.
         max_body_bytes: A larger body is refused with 413.
+        body_timeout_s: A body that is not whole by then is refused with 408: it holds the place of a request.
         max_in_flight: How many requests may be open; further ones are refused with 503. Subscriptions are not counted:
             `Subscriptions` has a limit of its own.
 
@@ -70,7 +74,7 @@ def http_app(
         ValueError: An option could never work.
     """
     return HttpApp(
-        Endpoint(factory, EndpointOptions(legacy, json_response, max_body_bytes, max_in_flight)),
+        Endpoint(factory, EndpointOptions(legacy, json_response, max_body_bytes, body_timeout_s, max_in_flight)),
         path=path,
         auth=auth,
         health_path=health_path,
@@ -134,19 +138,23 @@ class HttpApp:
         if path != self.path:
             await self._rest({**scope, "path": path, "root_path": ""}, receive, send)
             return
-        scope = _with_tidy_headers(scope)
-        refused = await self._refusal(scope, receive)
+        tidied = tidy(scope)
+        refused = tidied if isinstance(tidied, Response) else await self._refusal(tidied, receive)
         if refused is not None:
             await refused(scope, receive, send)
-        else:
-            await self._gated(scope, receive, send)
+        elif not isinstance(tidied, Response):
+            await self._gated(tidied, receive, send)
 
     async def _refusal(self, scope: Scope, receive: Receive) -> Response | None:
+        request = Request(scope, receive)
         is_post = scope["method"] == "POST"
-        refused = await self._check.validate_request(Request(scope, receive), is_post=is_post)
-        if refused is None and not is_post:
+        refused = await self._check.validate_request(request, is_post=is_post)
+        if refused is not None:
+            return refused
+        if not is_post:
             return Response(status_code=405, headers={"Allow": "POST"})
-        return refused
+        media_type = request.headers["content-type"].partition(";")[0].strip()
+        return None if media_type.lower() == "application/json" else Response("Invalid Content-Type header", 400)
 
     async def _health(self, _request: Request) -> Response:
         status = self._endpoint.status
@@ -166,17 +174,3 @@ def _path_in_app(scope: Scope) -> str:
     if root and (path == root or path.startswith(f"{root}/")):
         path = path[len(root) :]
     return path.rstrip("/") or "/"
-
-
-def _with_tidy_headers(scope: Scope) -> Scope:
-    """`scope` with its headers as RFC 9110 reads them, where servers (httptools is one) leave that to the app.
-
-    White space around a value is no part of it (section 5.5), and a list may be given in several lines (5.3): the
-    SDK looks at the first line of ``Accept`` alone.
-    """
-    headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-    accepts = [value for name, value in headers if name == b"accept"]
-    if len(accepts) > 1:
-        headers = [header for header in headers if header[0] != b"accept"]
-        headers.append((b"accept", b", ".join(accepts)))
-    return {**scope, "headers": headers}

@@ -21,6 +21,7 @@ from discern_server.protocol.http_disconnect import (
     BodyTooLargeError,
     ClientLeftError,
     cancel_when_client_leaves,
+    must_end_within,
     read_body,
     replay,
 )
@@ -48,6 +49,7 @@ class EndpointOptions:
     legacy: eras.LegacyPolicy
     json_response: bool | None
     max_body_bytes: int
+    body_timeout_s: float
     max_in_flight: int
 
     def __post_init__(self) -> None:
@@ -56,6 +58,8 @@ class EndpointOptions:
         for name in ("max_body_bytes", "max_in_flight"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not self.body_timeout_s > 0:
+            raise ValueError(f"body_timeout_s must be more than 0, got {self.body_timeout_s}")
 
 
 class Endpoint:
@@ -110,10 +114,17 @@ class Endpoint:
     async def _answer(self, manager: FreshServers, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _headers(scope)
         try:
-            body = await read_body(receive, headers.get("content-length"), self._options.max_body_bytes)
+            with must_end_within(self._options.body_timeout_s):
+                body = await read_body(receive, headers.get("content-length"), self._options.max_body_bytes)
         except BodyTooLargeError:
             message = f"The body is larger than the {self._options.max_body_bytes} bytes that are accepted"
-            await Response(message, status_code=413)(scope, receive, send)
+            # The rest of a body that has a length is read and dropped, so that its client sees the answer.
+            endless = {} if "content-length" in headers else {"Connection": "close"}
+            await Response(message, 413, endless)(scope, receive, send)
+            return
+        except TimeoutError:
+            message = f"The body was not whole within {self._options.body_timeout_s:g} seconds"
+            await Response(message, 408, {"Connection": "close"})(scope, receive, send)
             return
         except ClientLeftError:
             return

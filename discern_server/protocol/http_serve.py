@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from discern_server.protocol.http import HttpApp
+from discern_server.protocol.http_guard import guarded
 
 DEFAULT_SHUTDOWN_TIMEOUT_S: Final = 10
 _KEEP_ALIVE_S: Final = 75
@@ -61,6 +62,7 @@ def serve_http(
         )
     config = uvicorn.Config(
         app,
+        http=guarded(_http_protocol()),
         lifespan="on",
         log_config=None,
         access_log=False,
@@ -93,6 +95,13 @@ def _uvicorn() -> ModuleType:
     except ImportError as error:
         raise ImportError('serving over HTTP needs uvicorn: pip install "discern-server[http]"') from error
     return uvicorn
+
+
+def _http_protocol() -> type[Any]:
+    """The one that uvicorn takes by itself: of httptools where that is installed."""
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    return AutoHTTPProtocol
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -147,10 +147,10 @@ def test_when_a_replica_is_killed_under_load_only_its_own_requests_are_lost(clus
     survivors = {int(number) for other in others for number in re.findall(r"working on (\d+);", other.process.stderr)}
     lost = set()
     for number, answer in enumerate(answers, 1):
-        if answer.status == 200:
+        if answer.status == 200 and answer.fault is None:
             assert result(answer, number)["structuredContent"]["number"] == number
         else:
-            assert answer.status == 502
+            assert answer.status in (200, 502), answer  # 200: the replica was killed within its answer
             lost.add(number)
     assert lost.isdisjoint(survivors)
     assert len(lost) <= 6

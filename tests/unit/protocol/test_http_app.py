@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
 from discern_server.catalog import Catalog
+from discern_server.protocol.events import Subscriptions
 from discern_server.protocol.factory import ServerFactory
 from discern_server.protocol.http import HttpApp, http_app
 from discern_server.protocol.surface import Surface
@@ -125,6 +126,57 @@ async def test_without_a_health_path_there_is_none():
         assert (await http.get("/health")).status_code == 404
 
 
+async def test_a_body_that_does_not_come_is_refused_and_its_place_given_back():
+    mcp = app(body_timeout_s=0.05, max_in_flight=1)
+    headers = [(name.lower().encode(), value.encode()) for name, value in standard_headers(DISCOVER).items()]
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [(b"host", b"localhost"), *headers]}
+    parts = iter([{"type": "http.request", "body": b"{", "more_body": True}])
+    sent = []
+
+    async def receive():
+        part = next(parts, None)
+        if part is None:
+            await anyio.sleep_forever()
+        return part
+
+    async def send(message):
+        sent.append(message)
+
+    async with mcp.lifespan():
+        with anyio.fail_after(30):
+            await mcp(scope, receive, send)
+        assert sent[0]["status"] == 408
+        assert (b"connection", b"close") in sent[0]["headers"]
+        assert b"not whole within 0.05 seconds" in sent[1]["body"]
+        assert await discover(mcp) == 200
+
+
+async def test_the_app_that_shuts_down_ends_its_own_streams_and_not_those_of_another_app():
+    factory = ServerFactory(Surface("s", "1"), subscriptions=Subscriptions())
+    stopping, staying = http_app(factory), http_app(factory)
+    listen = modern_request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+
+    async def listens(mcp: HttpApp) -> str:
+        async with client(mcp) as http:
+            answer = await http.post("/mcp", json=listen, headers=standard_headers(listen))
+            return answer.text
+
+    async with stopping.lifespan(), staying.lifespan(), anyio.create_task_group() as tasks:
+        told: list[str] = []
+        tasks.start_soon(lambda: _append(told, listens(staying)))
+        await anyio.wait_all_tasks_blocked()
+        stopping.begin_shutdown()
+        assert "about to end" in await listens(stopping)
+        await anyio.wait_all_tasks_blocked()
+        assert told == []
+        staying.begin_shutdown()
+    assert "resultType" in told[0]
+
+
+async def _append(told: list[str], answer) -> None:
+    told.append(await answer)
+
+
 async def test_a_websocket_is_closed():
     sent = []
 
@@ -146,6 +198,7 @@ async def test_a_websocket_is_closed():
         ({"legacy": "maybe"}, "legacy must be"),
         ({"max_body_bytes": 0}, "max_body_bytes must be at least 1"),
         ({"max_in_flight": 0}, "max_in_flight must be at least 1"),
+        ({"body_timeout_s": 0}, "body_timeout_s must be more than 0"),
         ({"allowed_hosts": ["https://a.example"]}, "allowed_hosts"),
     ],
 )
