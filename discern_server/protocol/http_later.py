@@ -34,7 +34,10 @@ _FOR_HTTP: Final = (
 
 
 def import_without_http() -> None:
-    """Import the SDK's lowlevel server with stand-ins for what it has for HTTP; nothing where it is there already."""
+    """Import the SDK's lowlevel server with stand-ins for what it has for HTTP; nothing where it is there already.
+
+    Its packages must not run their ``__init__`` meanwhile: those bring modules that use HTTP at once.
+    """
     if _SERVER in sys.modules:
         return
     with standing_in(_FOR_HTTP):

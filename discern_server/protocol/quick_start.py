@@ -42,7 +42,7 @@ def import_sdk(environment: Mapping[str, str] = os.environ) -> None:
         return
     for name in _LAZY:
         _install_lazily(name)
-    with models_built_on_use(), _without("uvicorn"):
+    with models_built_on_use():
         import_without_handshakes()
         import_without_http()
         importlib.import_module("discern_server.protocol.stdio")
@@ -64,19 +64,6 @@ def collector_paused(environment: Mapping[str, str] = os.environ) -> Iterator[No
     finally:
         gc.freeze()
         gc.enable()
-
-
-@contextmanager
-def _without(package: str) -> Iterator[None]:
-    """As if `package` were not installed: the SDK's HTTP transport reaches for uvicorn, to be told when it stops."""
-    if package in sys.modules:
-        yield
-        return
-    sys.modules[package] = None  # type: ignore[assignment] # the import system's word for "not there"
-    try:
-        yield
-    finally:
-        del sys.modules[package]
 
 
 class _LazyPackage(ModuleType):
