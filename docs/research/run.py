@@ -23,7 +23,7 @@ HERE: Final = Path(__file__).parent
 FINDINGS: Final = HERE / "findings"
 RECORDED: Final = HERE / "recorded"
 NOTES: Final = HERE / "sdk-api-notes.md"
-TIMEOUT_S: Final = 60.0
+TIMEOUT_S: Final = 180.0
 
 
 def main(arguments: list[str]) -> int:

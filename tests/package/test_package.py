@@ -56,7 +56,8 @@ def tracked(folder: str) -> set[str]:
     """The files of `folder` that git keeps, so that a stray file in a checkout cannot count as one of ours."""
     if not (ROOT / ".git").exists():
         pytest.skip("no git checkout to compare with")
-    listed = subprocess.run(["git", "ls-files", folder], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    command = ["git", "-c", "safe.directory=*", "ls-files", folder]  # the checkout may be another user's
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return set(listed.split())
 
 

@@ -17,7 +17,7 @@ def main() -> None:
         print(f"all are answered: {len(answers) == COUNT}")
         print(f"some are answered: {0 < len(answers) < COUNT}")
         print(f"what is answered is good: {all('result' in answer for answer in answers)}")
-        print(f"the process ends: {server.ends_within(5)}")
+        print(f"the process ends: {server.ends_within(60)}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ def main() -> None:
         server.signal(signal.SIGINT)
         print(f"ends within {PATIENCE_S:.0f} s of SIGINT while its input is open: {server.ends_within(PATIENCE_S)}")
         server.close_input()
-        print(f"ends once its input is closed: {server.ends_within(PATIENCE_S)}")
+        print(f"ends once its input is closed: {server.ends_within(60)}")
     with Process() as server:
         server.ask(request(1, "server/discover"))
         server.close_output()
