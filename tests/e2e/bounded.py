@@ -1,4 +1,4 @@
-"""A bound on what must end by itself."""
+"""Bounds: generous ones on what has to come, and one on what must end by itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from typing import TypeVar
 
 import pytest
 
+from discern_server.wire.limits import Limits
+
 T = TypeVar("T")
+PATIENCE_S = 120
+"""How long anything may take on a busy machine; it costs nothing where it comes sooner."""
+PATIENT = Limits(answer_s=PATIENCE_S, exit_s=PATIENCE_S)
 
 
 def within(seconds: float, act: Callable[[], T]) -> T:

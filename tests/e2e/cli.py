@@ -101,7 +101,7 @@ def discern(*words: str | Path, cwd: Path, env: dict[str, str] | None = None) ->
 
 def served(*words: str | Path, cwd: Path, **settings: str) -> StdioServer:
     """``discern`` with `words`, which serve, started in `cwd` with `settings` in its environment."""
-    limits = Limits(answer_s=_TIMEOUT_S)  # discern_era starts a server half a dozen times
+    limits = Limits(answer_s=_TIMEOUT_S, exit_s=_TIMEOUT_S)  # discern_era starts a server half a dozen times
     return StdioServer([*DISCERN, *map(str, words)], cwd=cwd, env=environment(**settings), limits=limits)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from discern_server.wire.stdio import StdioServer
+from tests.e2e.bounded import PATIENT
 from tests.e2e.cli import DISCERN, environment
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -43,7 +44,7 @@ def replay(transcript: Path, command: Sequence[str], *, root: str, cwd: Path | N
         env: The server's environment.
     """
     lines = []
-    with StdioServer(command, cwd=cwd, env=env) as server:
+    with StdioServer(command, cwd=cwd, env=env, limits=PATIENT) as server:
         for line in transcript.read_text(encoding="utf-8").splitlines():
             if line.startswith(SERVER):
                 continue

@@ -12,13 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from discern_server.wire.http import HttpServer, standard_headers
-from discern_server.wire.limits import Limits
 from discern_server.wire.messages import encode
 from discern_server.wire.stdio import StdioServer
-
-PATIENCE_S = 60
-"""How long anything may take on a busy machine."""
-PATIENT = Limits(answer_s=PATIENCE_S, exit_s=PATIENCE_S)
+from tests.e2e.bounded import PATIENCE_S, PATIENT
 
 _ANNOUNCEMENT = "Serving MCP at "
 

@@ -17,16 +17,15 @@ from typing import Any
 
 import pytest
 
-from discern_server.wire.limits import Limits
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
 from tests.e2e import empty_root
+from tests.e2e.bounded import PATIENT
 from tests.e2e.cli import discern as installed
 from tests.e2e.empty_root import PROJECT, EmptyRoot
 from tests.e2e.golden import TRANSCRIPTS, copy_project, replay, verb_of
 
 BINARY = Path(__file__).parents[2] / "dist" / "discern"
-PATIENT = Limits(answer_s=60, exit_s=60)
 
 pytestmark = [
     pytest.mark.skipif(not BINARY.exists(), reason="there is no dist/discern; nox -s binary builds it"),

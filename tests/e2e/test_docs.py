@@ -17,6 +17,7 @@ import pytest
 
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
+from tests.e2e.bounded import PATIENT
 from tests.e2e.cli import discern, environment
 from tests.e2e.pages import Block, blocks, run_command, write_file
 
@@ -96,7 +97,7 @@ def test_the_command_in_the_configuration_of_an_agent_serves_the_project(block: 
     (server,) = configuration[SERVERS_UNDER.get(block.file, "mcpServers")].values()
     assert set(server) <= {"type", "command", "args"}
     assert server.get("type", "stdio") == "stdio"
-    with StdioServer(command_in(server, project), cwd=tmp_path, env=environment()) as served:
+    with StdioServer(command_in(server, project), cwd=tmp_path, env=environment(), limits=PATIENT) as served:
         answer = served.ask(modern_request("tools/call", {"name": "add", "arguments": {"a": 2, "b": 3}}))
         assert answer["result"]["structuredContent"] == 5
 

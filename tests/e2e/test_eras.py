@@ -11,6 +11,7 @@ import pytest
 from discern_server.pytest_plugin import assert_era
 from discern_server.wire.evidence import Question
 from discern_server.wire.report import Report
+from tests.e2e.bounded import PATIENCE_S
 from tests.e2e.cli import DISCERN, discern, environment, make_shop
 from tests.e2e.http_serving import serving, serving_command
 
@@ -26,7 +27,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def assert_modern(target: list[str] | str, **options: Any) -> Report:
     """It serves the modern revision alone, passes every check, and refuses as the project says it does."""
-    report = assert_era(target, "2026-07-28", legacy="reject", strict=True, **options)
+    report = assert_era(target, "2026-07-28", legacy="reject", strict=True, answer_s=PATIENCE_S, **options)
     assert report.verdict.revisions == ("2026-07-28",)
     refusal, bare = report.evidence.get(Question.INITIALIZE), report.evidence.get(Question.BARE)
     assert refusal is not None
@@ -41,7 +42,7 @@ def assert_modern(target: list[str] | str, **options: Any) -> Report:
 
 def assert_dual(target: list[str] | str, **options: Any) -> None:
     """It serves both eras and passes every check."""
-    report = assert_era(target, "2026-07-28", legacy="serve", strict=True, **options)
+    report = assert_era(target, "2026-07-28", legacy="serve", strict=True, answer_s=PATIENCE_S, **options)
     assert report.verdict.revisions == ("2026-07-28", "2025-11-25")
 
 
@@ -78,4 +79,4 @@ def test_a_project_s_own_server_over_http_is_modern_too(shop: Path):
 
 @pytest.mark.parametrize("revision", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
 def test_where_legacy_clients_are_served_each_gets_the_revision_it_asks_for(revision: str):
-    assert_era([*WIRE, "--legacy", "serve"], revision, legacy="serve", strict=True)
+    assert_era([*WIRE, "--legacy", "serve"], revision, legacy="serve", strict=True, answer_s=PATIENCE_S)

@@ -18,8 +18,9 @@ from discern_server.wire.http import HttpServer
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
 from tests.e2e import petstore_api
+from tests.e2e.bounded import PATIENT
 from tests.e2e.cli import discern, environment, served
-from tests.e2e.http_serving import PATIENT, free_ports, uvicorn
+from tests.e2e.http_serving import free_ports, uvicorn
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CAN_ASK: dict[str, object] = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
@@ -50,7 +51,7 @@ def test_every_example_has_a_test_and_a_place_in_the_guide():
 
 @pytest.fixture
 def library() -> Iterator[StdioServer]:
-    with StdioServer([sys.executable, str(EXAMPLES / "definitions" / "server.py")]) as server:
+    with StdioServer([sys.executable, str(EXAMPLES / "definitions" / "server.py")], limits=PATIENT) as server:
         yield server
 
 
@@ -76,8 +77,8 @@ def test_the_library_serves_its_files_as_they_stand(library: StdioServer):
 @pytest.mark.skipif(find_spec("fastapi") is None, reason="fastapi is not installed; nox -s e2e installs it")
 def test_people_and_agents_see_the_same_orders():
     with uvicorn("app", EXAMPLES / "fastapi_app") as url:
-        assert b'"1":"packed"' in HttpServer(f"{url}/orders").exchange("GET").body
-        server = HttpServer(f"{url}/mcp")
+        assert b'"1":"packed"' in HttpServer(f"{url}/orders", limits=PATIENT).exchange("GET").body
+        server = HttpServer(f"{url}/mcp", limits=PATIENT)
         seen = result(server.ask(call("order_status", {"number": 2})).response(1))
         assert seen["structuredContent"] == {"status": "sent"}
         unknown = result(server.ask(call("order_status", {"number": 9})).response(1))
@@ -117,7 +118,7 @@ def test_a_tool_of_the_api_sends_its_request_with_the_key(tmp_path: Path):
 )
 def test_nothing_is_deleted_before_the_user_agrees(answer: dict[str, Any], deleted: list[str]):
     arguments = {"suffix": ".tmp"}
-    with StdioServer([sys.executable, str(EXAMPLES / "asks_first" / "server.py")]) as server:
+    with StdioServer([sys.executable, str(EXAMPLES / "asks_first" / "server.py")], limits=PATIENT) as server:
         question = result(server.ask(call("delete_files", arguments)))
         assert question["resultType"] == "input_required"
         assert question["inputRequests"]["consent"]["params"]["message"] == "Delete draft.tmp, old.tmp?"

@@ -10,7 +10,8 @@ import pytest
 
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
-from tests.e2e.http_serving import PATIENT, serving_command
+from tests.e2e.bounded import PATIENT
+from tests.e2e.http_serving import serving_command
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "guide" / "examples" / "http"
 LOOP_OVER_HTTP = """

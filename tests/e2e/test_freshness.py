@@ -9,6 +9,7 @@ import pytest
 
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
+from tests.e2e.bounded import PATIENT
 
 SERVER = [sys.executable, str(Path(__file__).with_name("fresh_server.py"))]
 
@@ -19,7 +20,7 @@ def call(name: str, arguments: dict, *, id: int) -> dict:
 
 @pytest.fixture
 def server():
-    with StdioServer(SERVER) as server:
+    with StdioServer(SERVER, limits=PATIENT) as server:
         yield server
 
 

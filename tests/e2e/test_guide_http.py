@@ -11,6 +11,7 @@ import pytest
 
 from discern_server.wire.http import HttpServer
 from discern_server.wire.messages import modern_request
+from tests.e2e.bounded import PATIENT
 from tests.e2e.http_serving import uvicorn
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide"
@@ -30,7 +31,7 @@ def refund(server: HttpServer, token: str | None = None) -> dict:
 def test_the_app_runs_by_itself():
     with uvicorn("standalone", EXAMPLES) as url:
         for count in (1, 2):
-            result = refund(HttpServer(f"{url}/mcp"))["result"]
+            result = refund(HttpServer(f"{url}/mcp", limits=PATIENT))["result"]
             assert result["structuredContent"] == {"refunded": 5, "refunds": count}
 
 
@@ -39,17 +40,17 @@ def test_the_app_is_mounted_in_another_one(framework):
     if find_spec(framework) is None:
         pytest.skip(f"{framework} is not installed; nox -s e2e installs it")
     with uvicorn(f"{framework}_host", EXAMPLES) as url:
-        assert refund(HttpServer(f"{url}/tools/mcp"))["result"]["structuredContent"]["refunds"] == 1
-        assert HttpServer(f"{url}/tools/health").exchange("GET").status == 200
-        assert b"hello" in HttpServer(f"{url}/hello").exchange("GET").body
+        assert refund(HttpServer(f"{url}/tools/mcp", limits=PATIENT))["result"]["structuredContent"]["refunds"] == 1
+        assert HttpServer(f"{url}/tools/health", limits=PATIENT).exchange("GET").status == 200
+        assert b"hello" in HttpServer(f"{url}/hello", limits=PATIENT).exchange("GET").body
 
 
 def test_tokens_decide_who_may_refund():
     with uvicorn("tokens", EXAMPLES) as url:
-        server = HttpServer(f"{url}/mcp")
+        server = HttpServer(f"{url}/mcp", limits=PATIENT)
         assert server.ask(modern_request("tools/list")).status == 401
         assert refund(server, "token-of-ann")["error"]["code"] == -32602
-        metadata = HttpServer(f"{url}/.well-known/oauth-protected-resource/mcp").exchange("GET")
+        metadata = HttpServer(f"{url}/.well-known/oauth-protected-resource/mcp", limits=PATIENT).exchange("GET")
         assert json.loads(metadata.body)["scopes_supported"] == ["mcp", "billing:refund"]
 
 
@@ -67,7 +68,7 @@ def test_a_booking_asks_twice_and_keeps_its_price():
         return {"action": "accept", "content": content}
 
     with uvicorn("booking", EXAMPLES) as url:
-        server = HttpServer(f"{url}/mcp")
+        server = HttpServer(f"{url}/mcp", limits=PATIENT)
         flight = {"flight": "X1"}
         first = call("book", flight)
         assert list(first["inputRequests"]) == ["seat"]

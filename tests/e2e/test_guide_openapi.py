@@ -11,6 +11,7 @@ import pytest
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
 from tests.e2e import petstore_api
+from tests.e2e.bounded import PATIENT
 from tests.e2e.cli import DISCERN, environment
 from tests.e2e.pages import blocks, run_command, write_file
 
@@ -38,7 +39,8 @@ def test_the_guide_does_what_it_says(tmp_path: Path, api: petstore_api.Api):
                 api.answer(200, BOOKS)
             assert run_command(f"BOOKSHOP_KEY=secret {command}", shown, tmp_path).strip() == shown
     assert [request.target for request in api.requests] == ["/books?author=Le%20Guin"]
-    with StdioServer([*DISCERN, "serve"], cwd=tmp_path, env=environment(BOOKSHOP_KEY="secret")) as server:
+    settings = environment(BOOKSHOP_KEY="secret")
+    with StdioServer([*DISCERN, "serve"], cwd=tmp_path, env=settings, limits=PATIENT) as server:
         api.answer(200, BOOKS)
         result = server.ask(modern_request("tools/call", {"name": "listBooks", "arguments": {}}))["result"]
         assert result["structuredContent"] == BOOKS

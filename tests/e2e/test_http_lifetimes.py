@@ -10,7 +10,8 @@ import pytest
 
 from discern_server.wire.http import HttpAnswer
 from discern_server.wire.messages import modern_request
-from tests.e2e.http_serving import PATIENCE_S, read_until, serving
+from tests.e2e.bounded import PATIENCE_S
+from tests.e2e.http_serving import read_until, serving
 
 LISTEN = modern_request("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, id="listen")
 

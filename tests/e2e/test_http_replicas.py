@@ -18,7 +18,8 @@ from discern_server.wire.errors import SilenceError
 from discern_server.wire.http import HttpAnswer, HttpServer
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
-from tests.e2e.http_serving import PATIENCE_S, PATIENT, Served, serving
+from tests.e2e.bounded import PATIENCE_S, PATIENT
+from tests.e2e.http_serving import Served, serving
 
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 CONFIGURATION = Path(__file__).parents[2] / "docs" / "guide" / "examples" / "http" / "nginx.conf"

@@ -16,7 +16,7 @@ import pytest
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
 from tests.e2e import petstore_api
-from tests.e2e.http_serving import PATIENT
+from tests.e2e.bounded import PATIENT
 
 SECRET = "s3cret-key-of-the-store"
 ENVIRONMENT = {**os.environ, "SHOP_KEY": SECRET}

@@ -15,6 +15,7 @@ import pytest
 import discern_server
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
+from tests.e2e.bounded import PATIENT
 from tests.e2e.cli import DISCERN, environment
 from tests.e2e.golden import copy_project
 
@@ -58,7 +59,7 @@ def calls_of(project: Path, tools: Iterable[tuple[str, dict[str, Any]]]) -> list
     trace = project.parent / "trace"
     strace = ["strace", "-f", "-qq", "-y", "-e", "trace=%file,%network", "-e", "signal=none", "-e", "status=successful"]
     command = [*strace, "-o", str(trace), *DISCERN, "mcp", "--root", str(project)]
-    with StdioServer(command, cwd=project.parent, env=environment()) as server:
+    with StdioServer(command, cwd=project.parent, env=environment(), limits=PATIENT) as server:
         for name, arguments in tools:
             answer = server.ask(modern_request("tools/call", {"name": name, "arguments": arguments}), timeout_s=60)
             assert answer["result"]["structuredContent"]["ok"] is True, answer

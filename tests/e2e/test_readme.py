@@ -10,6 +10,7 @@ import pytest
 
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
+from tests.e2e.bounded import PATIENT
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -23,7 +24,7 @@ def test_the_library_example_is_short_and_serves_its_tool(tmp_path):
     (example,) = blocks("python")
     assert len(example.splitlines()) < 20
     (tmp_path / "billing.py").write_text(example, encoding="utf-8")
-    with StdioServer([sys.executable, str(tmp_path / "billing.py")]) as server:
+    with StdioServer([sys.executable, str(tmp_path / "billing.py")], limits=PATIENT) as server:
         good = server.ask(modern_request("tools/call", {"name": "refund", "arguments": {"amount": 5}}))
         assert good["result"]["structuredContent"] == {"refunded": 5}
         bad = server.ask(modern_request("tools/call", {"name": "refund", "arguments": {"amount": -5}}, id=2))

@@ -20,6 +20,7 @@ from discern_server.catalog import Catalog, thaw
 from discern_server.rules import definition_errors
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
+from tests.e2e.bounded import PATIENT
 
 SUITE = Path(__file__).parents[3] / "shared" / "corpus" / "json-schema-test-suite" / "tests" / "draft2020-12"
 
@@ -117,7 +118,7 @@ def test_the_catalog_holds_what_the_files_say(folder, sources):
 
 
 def test_the_wire_carries_what_the_files_say(folder, sources):
-    with StdioServer([sys.executable, "-c", SERVER, str(folder)]) as server:
+    with StdioServer([sys.executable, "-c", SERVER, str(folder)], limits=PATIENT) as server:
         listed: dict[str, str] = {}
         cursor: dict[str, str] = {}
         while True:

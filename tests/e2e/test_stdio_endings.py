@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 
 from discern_server.wire.errors import SilenceError
-from discern_server.wire.limits import Limits
 from discern_server.wire.messages import encode, modern_request
 from discern_server.wire.stdio import StdioServer
+from tests.e2e.bounded import PATIENT
 
 SERVER = [sys.executable, str(Path(__file__).with_name("wire_server.py"))]
-PATIENT = Limits(answer_s=60, exit_s=60)
 
 
 def call(name: str, arguments: dict, *, id: int = 1) -> dict:

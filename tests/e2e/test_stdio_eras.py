@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from discern_server.wire.stdio import StdioServer
+from tests.e2e.bounded import PATIENT
 
 SERVER = [sys.executable, str(Path(__file__).with_name("wire_server.py"))]
 
@@ -39,13 +40,13 @@ def legacy(method: str, params: dict | None = None, *, id: int = 1) -> dict:
 
 @pytest.fixture
 def server():
-    with StdioServer(SERVER) as server:
+    with StdioServer(SERVER, limits=PATIENT) as server:
         yield server
 
 
 @pytest.fixture
 def dual_server():
-    with StdioServer([*SERVER, "--legacy", "serve"]) as server:
+    with StdioServer([*SERVER, "--legacy", "serve"], limits=PATIENT) as server:
         yield server
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
+from tests.e2e.bounded import PATIENT
 
 HERE = Path(__file__).parent
 SERVER = [sys.executable, str(HERE / "wire_server.py")]
@@ -35,7 +36,7 @@ def call(name: str, arguments: object, *, id: int = 1) -> dict:
 
 @pytest.fixture
 def server():
-    with StdioServer(SERVER) as server:
+    with StdioServer(SERVER, limits=PATIENT) as server:
         yield server
 
 
@@ -43,7 +44,7 @@ def server():
 def test_a_listed_schema_is_its_file_byte_for_byte(tmp_path):
     definition = '{"description":"odd","name":"odd","x-extra":[null],"inputSchema":%s}' % ODD_SCHEMA  # noqa: UP031
     (tmp_path / "odd.json").write_text(definition, encoding="utf-8")
-    with StdioServer([sys.executable, "-c", FROM_FILES, str(tmp_path)]) as server:
+    with StdioServer([sys.executable, "-c", FROM_FILES, str(tmp_path)], limits=PATIENT) as server:
         server.send(modern_request("tools/list"))
         line = server.receive_line()
     source = json.dumps(json.loads(ODD_SCHEMA), ensure_ascii=False, separators=(",", ":"))

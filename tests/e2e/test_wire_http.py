@@ -16,11 +16,11 @@ from discern_server.wire.errors import ConnectError, EndedError, SilenceError, T
 from discern_server.wire.http import HttpServer
 from discern_server.wire.limits import Limits
 from discern_server.wire.messages import initialize, modern_request
+from tests.e2e.bounded import PATIENT
 from tests.e2e.raw_http import Answer, listening, nobody, response, send
 
 RESULT = b'{"jsonrpc":"2.0","id":1,"result":{}}'
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-PATIENT = Limits(answer_s=60)
 
 
 def until_closed(connection: socket.socket) -> None:

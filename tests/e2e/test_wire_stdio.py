@@ -14,8 +14,8 @@ from discern_server.wire.errors import EndedError, InputClosedError, SendError, 
 from discern_server.wire.limits import Limits
 from discern_server.wire.messages import request
 from discern_server.wire.stdio import StdioServer
+from tests.e2e.bounded import PATIENT
 
-PATIENT = Limits(answer_s=60, exit_s=60)
 ECHO = """
 import json, sys
 for line in sys.stdin:
