@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -123,7 +124,8 @@ def era_of_project(
     if isinstance(project, DiscernResult):
         return project
     command = [*this_program(), "serve"]
-    report = examine(command, expectation, cwd=project.root, limits=limits, call=call)
+    looking = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # nothing is left in the project, no cache either
+    report = examine(command, expectation, cwd=project.root, env=looking, limits=limits, call=call)
     return to_result(report, transcript=transcript, place=FILE_NAME)
 
 

@@ -20,6 +20,7 @@ def examine(
     expectation: Expectation | None = None,
     *,
     cwd: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     call: bool = True,
@@ -30,6 +31,7 @@ def examine(
         target: A command as an argument list, or a URL.
         expectation: What has to hold for the report to be ``ok``; by default, that it is an MCP server.
         cwd: Where the command is run.
+        env: Its whole environment, or None for the caller's.
         headers: Sent with each HTTP request, such as ``Authorization``; their values are not recorded.
         limits: Bounds on time and size.
         call: Whether to call a tool that says it only reads and needs no arguments.
@@ -39,7 +41,7 @@ def examine(
     if isinstance(target, str):
         evidence = probe_url(target, headers=headers, limits=limits, legacy_revision=revision, call=call)
     else:
-        evidence = probe_command(target, cwd=cwd, limits=limits, legacy_revision=revision, call=call)
+        evidence = probe_command(target, cwd=cwd, env=env, limits=limits, legacy_revision=revision, call=call)
     return report_on(evidence, expectation)
 
 

@@ -80,8 +80,9 @@ class Answer:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's environment, without what would change the program's ways."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("DISCERN_")}
+    """This process's environment, without what would change the program's ways, or Python's of leaving files behind."""
+    changing = ("DISCERN_", "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(changing)}
     return {**kept, **more}
 
 

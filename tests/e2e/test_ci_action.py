@@ -40,7 +40,7 @@ def probe(tmp_path: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
         cwd=tmp_path,
-        env={**os.environ, **env, "DISCERN": str(discern)},
+        env={**os.environ, **env, "DISCERN": str(discern), "DISCERN_PYTHON": sys.executable},
         capture_output=True,
         encoding="utf-8",
         timeout=180,
@@ -74,6 +74,13 @@ def test_words_keep_their_quotes_and_nothing_is_run_by_a_shell(tmp_path: Path):
     assert done.returncode == 1
     assert "cannot start 'no such program'" in done.stdout
     assert not (tmp_path / "pwned").exists()
+
+
+def test_a_command_that_cannot_be_split_is_told_and_nothing_else_is_probed(tmp_path: Path):
+    done = probe(tmp_path, command="server 'with one quote")
+    assert done.returncode == 2
+    assert "cannot be split into words: server 'with one quote" in done.stderr
+    assert done.stdout == ""
 
 
 def test_without_command_and_url_the_project_s_own_server_is_probed(tmp_path: Path):

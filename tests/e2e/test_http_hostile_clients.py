@@ -8,7 +8,8 @@ import pytest
 
 from discern_server.wire.http import standard_headers
 from discern_server.wire.messages import encode, modern_request
-from tests.e2e.http_serving import PATIENCE_S, Served, read_until, serving
+from tests.e2e.bounded import PATIENCE_S
+from tests.e2e.http_serving import Served, read_until, serving
 
 LIST = modern_request("tools/list")
 

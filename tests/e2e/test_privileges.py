@@ -38,6 +38,7 @@ SYSTEM = (
     "/usr/lib",
     "/usr/local/lib",
     "/usr/share/locale",
+    "/usr/share/zoneinfo",
     "/etc/ld.so",
     "/etc/localtime",
     "/proc/",

@@ -20,7 +20,8 @@ from discern_server.catalog import Catalog, thaw
 from discern_server.rules import definition_errors
 from discern_server.wire.messages import modern_request
 from discern_server.wire.stdio import StdioServer
-from tests.e2e.bounded import PATIENT
+from tests.e2e.bounded import PATIENCE_S, PATIENT
+from tests.e2e.cli import environment
 
 SUITE = Path(__file__).parents[3] / "shared" / "corpus" / "json-schema-test-suite" / "tests" / "draft2020-12"
 
@@ -134,8 +135,9 @@ def test_the_wire_carries_what_the_files_say(folder, sources):
 def test_the_client_of_the_sdk_reads_what_the_files_say(folder, sources):
     async def listed() -> dict[str, tuple[str, str]]:
         found: dict[str, tuple[str, str]] = {}
-        parameters = StdioServerParameters(command=sys.executable, args=["-c", SERVER, str(folder)])
-        with anyio.fail_after(60):
+        command = ["-c", SERVER, str(folder)]
+        parameters = StdioServerParameters(command=sys.executable, args=command, env=environment())
+        with anyio.fail_after(PATIENCE_S):
             async with Client(parameters) as client:
                 page = await client.list_tools()
                 while True:

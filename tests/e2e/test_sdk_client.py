@@ -9,6 +9,8 @@ import pytest
 from mcp.client import Client  # noqa: TID251 - the peer under test
 from mcp.client.stdio import StdioServerParameters  # noqa: TID251 - the peer under test
 
+from tests.e2e.cli import environment
+
 ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +25,10 @@ def anyio_backend():
 
 async def test_it_negotiates_the_modern_revision_and_calls_every_tool():
     server = StdioServerParameters(
-        command=sys.executable, args=["-m", "discern_server", "mcp", "--root", str(ROOT)], cwd=str(ROOT)
+        command=sys.executable,
+        args=["-m", "discern_server", "mcp", "--root", str(ROOT)],
+        cwd=str(ROOT),
+        env=environment(),
     )
     async with Client(server, read_timeout_seconds=120) as client:
         assert client.protocol_version == "2026-07-28"
