@@ -48,10 +48,11 @@ def check_literal(host: str) -> None:
     Raises:
         AddressRefused: It is such an address in any spelling that `inet_aton` reads, or ``localhost`` (RFC 6761).
     """
-    if host == "localhost" or host.endswith(".localhost"):
+    name = host.removesuffix(".").lower()  # a name may end in the dot of the root (RFC 3986, section 3.2.2)
+    if name == "localhost" or name.endswith(".localhost"):
         raise AddressRefused(host=host, address="this machine")
     try:
-        address = host if ":" in host else inet_ntoa(inet_aton(host))
+        address = name if ":" in name else inet_ntoa(inet_aton(name))
         public = is_public(address)
     except (OSError, ValueError):
         return

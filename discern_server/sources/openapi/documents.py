@@ -13,15 +13,18 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from discern_server.result import Diagnostic, Severity
+from discern_server.schema.errors import UnresolvableError
 from discern_server.schema.pointer import parse as parse_pointer
 from discern_server.schema.pointer import pointer
+from discern_server.schema.references import join, split
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """The largest document that is read."""
@@ -191,7 +194,8 @@ class Documents:
         value = self.load(self.root_uri)
         own = value.get("$self") if isinstance(value, Mapping) else None
         if isinstance(own, str):
-            self._loaded.setdefault(urldefrag(urljoin(self.root_uri, own)).url, value)
+            with suppress(UnresolvableError):  # then nothing can refer to it by that name
+                self._loaded.setdefault(split(join(self.root_uri, own))[0], value)
         return Place(value, self.root_uri)
 
     def load(self, uri: str) -> Any:
@@ -257,15 +261,18 @@ class Documents:
         Raises:
             DescriptionError: It leads nowhere, or somewhere that may not be opened.
         """
-        uri, fragment = urldefrag(urljoin(place.uri, reference))
         try:
+            uri, fragment = split(join(place.uri, reference))
             document = self.load(uri)
+        except UnresolvableError as error:
+            message = f"the reference {shorten(reference)} {error.reason}"
+            raise DescriptionError(place, message, rule="openapi.reference") from error
         except DocumentError as error:
             raise DescriptionError(
                 place, f"the reference {shorten(reference)} leads to {error.uri}, and {error.reason}",
                 rule="openapi.reference", fix=error.fix,
             ) from error  # fmt: skip
-        return self._descend(Place(document, uri), unquote(fragment), reference, place)
+        return self._descend(Place(document, uri), fragment, reference, place)
 
     def _descend(self, target: Place, fragment: str, reference: str, place: Place) -> Place:
         try:

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
-from discern_server.sources.openapi.documents import MAX_BYTES, DocumentError, Opener
+from discern_server.sources.openapi.documents import MAX_BYTES, DocumentError, Opener, shorten
 
 if TYPE_CHECKING:
     import httpx2
@@ -76,8 +76,12 @@ def _fetch(url: str) -> bytes:
 
 
 def _redirected(url: str, location: str) -> str:
-    target = urljoin(url, location)
-    if urlsplit(target)[:2] != urlsplit(url)[:2]:
+    try:
+        target = urljoin(url, location)
+        elsewhere = urlsplit(target)[:2] != urlsplit(url)[:2]
+    except ValueError:  # brackets that do not match
+        raise DocumentError(url, f"it redirects to {shorten(location)}, which is no URL") from None
+    if elsewhere:
         raise DocumentError(url, f"it redirects to another origin: {target}", fix="name that address, if you trust it")
     return target
 

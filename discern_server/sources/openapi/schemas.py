@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import urljoin
 
+from discern_server.schema.errors import UnresolvableError
+from discern_server.schema.references import join
 from discern_server.sources.openapi.documents import DescriptionError, Documents, Place
 
 _MAX_DEPTH: Final = 16
@@ -51,7 +52,10 @@ def _absolute(schema: Any, base: str) -> Any:
 
 def _absolute_member(key: str, value: Any, base: str) -> Any:
     if key in ("$ref", "$dynamicRef") and isinstance(value, str):
-        return urljoin(base, value)
+        try:
+            return join(base, value)
+        except UnresolvableError:
+            return value  # it is told of where it is followed
     if isinstance(value, str | int | float) or value is None or key in _DATA:
         return value
     if key in _NAMED and isinstance(value, Mapping):

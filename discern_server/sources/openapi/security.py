@@ -76,7 +76,10 @@ class SchemeReader:
         )
 
     def _address(self, url: str | None) -> str | None:
-        return None if url is None else urljoin(self._documents.base_uri, url)
+        try:
+            return None if url is None else urljoin(self._documents.base_uri, url)
+        except ValueError:
+            return url  # it is refused where it is used
 
 
 def _required(place: Place, key: str) -> str:

@@ -71,7 +71,10 @@ class ServerChoice:
 
         It can be done where the description was published at an address; it cannot where it is a file.
         """
-        full = urljoin(self.published_at, url) if not urlsplit(url).scheme else url
+        try:
+            full = urljoin(self.published_at, url) if not urlsplit(url).scheme else url
+        except ValueError:  # brackets that do not match
+            return None
         return Server(url=full.rstrip("/"), guarded=self.guarded) if _is_http(full) else None
 
 

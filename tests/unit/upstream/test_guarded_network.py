@@ -84,7 +84,19 @@ async def test_a_guarded_server_on_this_machine_is_refused_before_a_connection(h
 
 
 @pytest.mark.parametrize(
-    "host", ["10.0.0.1", "169.254.169.254", "127.1", "0x7f.1", "2130706433", "[::1]", "localhost", "api.localhost"]
+    "host",
+    [
+        "10.0.0.1",
+        "169.254.169.254",
+        "127.1",
+        "0x7f.1",
+        "2130706433",
+        "[::1]",
+        "localhost",
+        "api.localhost",
+        "LOCALHOST.",
+        "127.0.0.1.",
+    ],
 )
 async def test_a_name_that_is_an_address_is_refused_whatever_carries_the_request(host):
     carried = []

@@ -102,6 +102,9 @@ def test_redirects_stay_on_the_origin(site: Site):
     site.pages["/loop.json"] = "/loop.json"
     with pytest.raises(SourceError, match="redirects more than"):
         source(site, "/loop.json").definitions()
+    site.pages["/odd.json"] = "http://["
+    with pytest.raises(SourceError, match="which is no URL"):
+        source(site, "/odd.json").definitions()
 
 
 def test_what_cannot_be_had_says_why(site: Site, monkeypatch: pytest.MonkeyPatch):

@@ -97,8 +97,9 @@ def changed(document: Any, way: Way, odd: Any) -> Any:
 
 PLACES = [(document, way) for document in (OPENAPI, SWAGGER) for way in ways(document)]
 ODD: st.SearchStrategy[Any] = st.one_of(
-    st.none(), st.booleans(), st.integers(-1, 1), st.sampled_from(["", "x", "#/", "{a}", "(", "\ud800", "body"]),
+    st.none(), st.booleans(), st.integers(-1, 1), st.sampled_from(["", "x", "#/", "{a}", "(", "\ud800", "body", "http://["]),
     st.sampled_from([[], {}, [None], {"": 1}, [[]], {"$ref": "#"}, {"$ref": "#/components/schemas/Pet"}, {"$ref": 1}]),
+    st.just({"$ref": "http://["}),
 )  # fmt: skip
 
 
@@ -116,3 +117,26 @@ def test_something_odd_in_one_place_is_no_crash_and_what_is_made_is_good(place: 
         wire = thaw(tool.definition.wire)
         assert [finding for finding in check_definition(wire) if finding.severity == "error"] == []
     assert all(refusal.findings for refusal in (*api.refusals, *toolset.refusals))
+
+
+def test_an_address_with_a_bracket_too_many_costs_what_needs_it_and_nothing_else():
+    """RFC 3986, section 3.2.2: brackets stand around an IPv6 address alone."""
+    broken = "http://["
+    flows = {"clientCredentials": {"tokenUrl": broken, "scopes": {}}}
+    document = describe(
+        {
+            "/server": {"get": {"servers": [{"url": broken}]}},
+            "/reference": {"get": {"parameters": [{"$ref": broken}]}},
+            "/schema": {"get": {"parameters": [{"name": "q", "in": "query", "schema": {"$ref": broken}}]}},
+            "/fine": {"get": {}},
+        },
+        version="3.2.0",
+        components={"securitySchemes": {"o": {"type": "oauth2", "flows": flows}}},
+        **{"$self": broken},
+    )
+    documents = documents_of(document)
+    api = read(documents)
+    toolset = ToolMaker(documents, api).make(api.operations)
+    assert [tool.operation.path for tool in toolset.tools] == ["/server", "/fine"]
+    assert [refusal.key for refusal in (*api.refusals, *toolset.refusals)] == ["GET /reference", "GET /schema"]
+    assert "is no URI reference" in api.refusals[0].findings[0].message
