@@ -339,13 +339,13 @@ def parse(data: bytes, name: str) -> tuple[Any, list[Duplicate]]:
 
 
 def _bracketed_yaml(data: bytes, name: str, json_error: ValueError) -> tuple[Any, list[Duplicate]]:
-    """YAML that begins with a bracket; where it is none, the document is told of as the JSON that it looks like."""
+    """YAML that begins with a bracket; where it is none, or is called JSON, the document is told of as broken JSON."""
     duplicates: list[Duplicate] = []
-    try:
-        return _parse_yaml(data, name, duplicates), duplicates
-    except DocumentError:
-        line = json_error.lineno if isinstance(json_error, json.JSONDecodeError) else None
-        raise DocumentError(name, f"it is not JSON: {json_error}", line=line) from json_error
+    with suppress(DocumentError):
+        if not name.lower().endswith(".json"):
+            return _parse_yaml(data, name, duplicates), duplicates
+    line = json_error.lineno if isinstance(json_error, json.JSONDecodeError) else None
+    raise DocumentError(name, f"it is not JSON: {json_error}", line=line) from json_error
 
 
 def _parse_yaml(data: bytes, name: str, duplicates: list[Duplicate]) -> Any:

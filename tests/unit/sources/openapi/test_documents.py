@@ -51,6 +51,15 @@ def test_broken_json_is_told_of_as_json_with_its_line():
     assert caught.value.line == 3
 
 
+@pytest.mark.parametrize("text", [b'{\n"a": 1,\n}', b'{"a":\n}', b"{'a':\n1}"], ids=["comma", "no value", "quotes"])
+def test_what_is_called_json_is_not_read_as_the_yaml_that_it_also_is(text: bytes):
+    """YAML takes trailing commas, and a value that is not there for null; RFC 8259 does not."""
+    assert isinstance(parse(text, "openapi.yaml")[0], dict)
+    with pytest.raises(DocumentError, match="it is not JSON") as caught:
+        parse(text, "API/OpenAPI.JSON")
+    assert caught.value.line is not None
+
+
 def test_numbers_that_no_float_holds_stay_text():
     assert parse(b'{"a": 1e999, "b": 12345678901234567890}', "x")[0] == {"a": "1e999", "b": 12345678901234567890}
 
