@@ -34,6 +34,7 @@ class State:
     """What the lifespan opens: shared by all requests of the process."""
 
     released: anyio.Event = field(default_factory=anyio.Event)
+    bookings: int = 0
 
 
 def say(text: str) -> None:
@@ -70,7 +71,22 @@ async def change(_args: dict[str, Any], _ctx: RequestContext) -> str:
     return "changed"
 
 
-HANDLERS = {"wait": wait, "release": release, "pause": pause, "change": change}
+async def book(_args: dict[str, Any], ctx: RequestContext) -> str:
+    """Ask, then take for ever in the first of the rounds that have the answer, and be quick after it."""
+    drawn = await ctx.once("drawn", lambda: "seat 7")
+    answer = await ctx.elicit("sure", "Book?", {"properties": {"sure": {"type": "boolean"}}})
+    ctx.state.bookings += 1
+    try:
+        say(f"booking, time {ctx.state.bookings}")
+        if ctx.state.bookings == 1:
+            await anyio.sleep(600)
+    except anyio.get_cancelled_exc_class():
+        say("booking cancelled")
+        raise
+    return f"{drawn}, {answer.content['sure']}"
+
+
+HANDLERS = {"wait": wait, "release": release, "pause": pause, "change": change, "book": book}
 SURFACE = Surface(
     "lasting",
     "1",

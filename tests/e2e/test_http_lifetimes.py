@@ -112,3 +112,18 @@ def test_more_requests_than_may_be_open_are_told_to_come_later():
         while (answer := served.http.ask(modern_request("tools/list"))).status == 503:
             continue  # until the server has seen that the client is gone
         assert answer.status == 200
+
+
+@pytest.mark.requirement(32, 43)
+def test_a_client_that_leaves_within_a_round_can_take_the_same_round_again(served):
+    meta: dict[str, object] = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
+    parameters = {"name": "book", "arguments": {}, "_meta": meta}
+    first = served.http.ask(modern_request("tools/call", parameters)).response(1)["result"]
+    answers = {"sure": {"action": "accept", "content": {"sure": True}}}
+    again = modern_request(
+        "tools/call", {**parameters, "inputResponses": answers, "requestState": first["requestState"]}
+    )
+    with served.open(again):
+        served.process.wait_for_stderr("booking, time 1")
+    served.process.wait_for_stderr("booking cancelled")
+    assert text(served.http.ask(again)) == "seat 7, True"
