@@ -23,7 +23,7 @@ from discern_server.jsontext import JsonText, JsonTextError, read_json
 from discern_server.project import SchemasSource
 from discern_server.result import Diagnostic
 from discern_server.sources import SourceError
-from discern_server.sources.importing import function_of, import_module, open_lifespan, shown_path
+from discern_server.sources.importing import function_of, import_module, lifespan_of, open_lifespan, shown_path
 
 
 class Folder:
@@ -62,6 +62,7 @@ class Folder:
         if self._config.handlers is None:
             return {}
         module = import_module(self._config.handlers, self._config.path, self._root)
+        lifespan_of(self._config.lifespan, self._config.path, self._root)
         handlers: dict[str, Handler] = {}
         faults: list[Diagnostic] = []
         for file in self._files():

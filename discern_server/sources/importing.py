@@ -45,12 +45,21 @@ def open_lifespan(reference: str | None, path: Path, root: Path) -> AbstractAsyn
     Raises:
         SourceError: The module cannot be imported, or has no such function.
     """
-    if reference is None:
-        return nullcontext()
-    module_name, _, name = reference.partition(":")
-    module = import_module(module_name, path, root)
-    opened: AbstractAsyncContextManager[Any] = function_of(module, name, root)()
+    function = lifespan_of(reference, path, root)
+    opened: AbstractAsyncContextManager[Any] = nullcontext() if function is None else function()
     return opened
+
+
+def lifespan_of(reference: str | None, path: Path, root: Path) -> Callable[..., Any] | None:
+    """The function ``module:function``, which is not called: whoever serves looks for it before anything is open.
+
+    Raises:
+        SourceError: The module cannot be imported, or has no such function.
+    """
+    if reference is None:
+        return None
+    module, _, name = reference.partition(":")
+    return function_of(import_module(module, path, root), name, root)
 
 
 def function_of(module: ModuleType, name: str, root: Path) -> Callable[..., Any]:

@@ -24,7 +24,7 @@ from discern_server.result import Diagnostic
 from discern_server.sources import SourceError
 from discern_server.sources.callables import Place, ToolFunction, read
 from discern_server.sources.calling import handler_of
-from discern_server.sources.importing import import_module, open_lifespan, shown_path
+from discern_server.sources.importing import import_module, lifespan_of, open_lifespan, shown_path
 from discern_server.sources.tool import ToolMark, mark_of
 
 
@@ -59,6 +59,7 @@ class PythonModule:
 
     def handlers(self) -> Mapping[str, Handler]:
         """A handler for each marked function."""
+        lifespan_of(self._config.lifespan, self._config.path, self._root)
         return {tool.name: handler_of(tool) for tool in self._tools}
 
     def lifespan(self) -> AbstractAsyncContextManager[Any]:

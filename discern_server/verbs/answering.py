@@ -24,7 +24,7 @@ from discern_server.result import Diagnostic
 from discern_server.rules.offers import PROMPT, RESOURCE, TEMPLATE, Offer
 from discern_server.schema.pointer import pointer
 from discern_server.sources import SourceError
-from discern_server.sources.importing import function_of, import_module
+from discern_server.sources.importing import function_of, import_module, lifespan_of
 from discern_server.toml import nearest
 from discern_server.verbs.drift import FOLDER_NAME
 from discern_server.verbs.offers import Offers, WithState
@@ -52,8 +52,7 @@ def read_offers(project: Project, with_state: WithState) -> Offers:
         templates=tuple(ResourceTemplate(template, handler) for template, handler in of_resources.to(templates)),
         definition_faults=tuple(folders.faults),
         handler_faults=(
-            *of_prompts.faults,
-            *of_resources.faults,
+            *dict.fromkeys((*of_prompts.faults, *of_resources.faults)),  # both tables may name the same module
             *(() if folders.faults else _file_faults(project, map(_name, resources))),
         ),
     )
@@ -112,8 +111,13 @@ class _Answers:
 
     @cached_property
     def _module(self) -> ModuleType | None:
+        config, root = self._config, self._project.root
         try:
-            return import_module(self._config.handlers or "", self._config.path, self._project.root)
+            lifespan_of(config.lifespan, config.path, root)
+        except SourceError as error:
+            self.faults += error.diagnostics
+        try:
+            return import_module(config.handlers or "", config.path, root)
         except SourceError as error:
             self.faults += error.diagnostics
             return None

@@ -50,6 +50,11 @@ def test_the_files_are_served_by_the_functions_with_what_their_lifespan_opened(r
         (lambda root: (root / "schemas/count.json").unlink(), "stale", "schemas.missing"),
         (lambda root: (root / "schemas/count.json").write_text("{}"), "invalid_definitions", "definition.name"),
         (lambda root: (root / "shop.py").write_text("import nothing_there"), "invalid_sources", "python.import"),
+        (
+            lambda root: (root / "discern.toml").write_text(SHOP_PROJECT.replace("shop:stock", "shop:stocks")),
+            "invalid_sources",
+            "python.import",
+        ),
         (lambda root: (root / "discern.toml").write_text("[server]"), "invalid_project", "toml.required"),
         (lambda root: (root / "discern.toml").unlink(), "not_initialized", None),
         (
@@ -58,7 +63,7 @@ def test_the_files_are_served_by_the_functions_with_what_their_lifespan_opened(r
             "serve.handler",
         ),
     ],
-    ids=["missing", "faulty file", "faulty source", "faulty project", "no project", "no handler"],
+    ids=["missing", "faulty file", "faulty source", "no lifespan", "faulty project", "no project", "no handler"],
 )
 def test_what_cannot_be_served_is_told_on_standard_error_before_anything_is(root: Path, change, error, rule):
     change(root)

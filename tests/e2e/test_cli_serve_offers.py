@@ -150,6 +150,11 @@ def test_a_log_entry_goes_to_the_request_that_asked_for_it_and_to_no_other(tmp_p
     ("change", "rule", "told"),
     [
         (lambda root: (root / "answers.py").write_text("order_food = 1"), "python.import", "no function order_food"),
+        (
+            lambda root: (root / "discern.toml").write_text(PROJECT + ANSWERED.replace(":kitchen", ":kitchn")),
+            "python.import",
+            "did you mean kitchen?",
+        ),
         (lambda root: (root / "docs/logo.png").unlink(), "offers.file", "discern.toml#/resources/files/logo"),
         (lambda root: define(root, "resources/terms", uri="terms", name="Terms"), "resource.shape", "terms.json#/uri"),
         (
@@ -164,7 +169,7 @@ def test_a_log_entry_goes_to_the_request_that_asked_for_it_and_to_no_other(tmp_p
         ),
         (lambda root: (root / "discern.toml").write_text(PROJECT), "serve.handler", "under [prompts], name a module"),
     ],
-    ids=["no function", "no file", "no URI", "a URI twice", "no template", "no table"],
+    ids=["no function", "no lifespan", "no file", "no URI", "a URI twice", "no template", "no table"],
 )
 def test_what_cannot_be_served_is_told_before_anything_is(tmp_path: Path, change, rule, told):
     change(make_answered(tmp_path))
