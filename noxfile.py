@@ -184,7 +184,7 @@ def prism(session: nox.Session) -> None:
 def release(session: nox.Session) -> None:
     """All that docs/releasing.md asks before an upload: what is to be uploaded is in dist/ then."""
     session.run("python", "tools/release.py")
-    for name in (*BEFORE_A_COMMIT, "package", "binary", "research", "conformance", "era_matrix"):
+    for name in (*BEFORE_A_COMMIT, "docs", "package", "binary", "research", "conformance", "era_matrix"):
         session.notify(name)
     for pytest in PYTESTS:
         session.notify(f"pytest_plugin(pytest='{pytest}')")
