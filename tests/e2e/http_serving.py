@@ -47,10 +47,14 @@ class Served:
 
 
 def read_until(connection: socket.socket, text: bytes = b"") -> bytes:
-    """What comes until `text` is in it, or to the end where it is not."""
+    """What comes until `text` is in it, or to the end where it is not.
+
+    A server that refuses what it has not read to its end resets the connection after its answer.
+    """
     received = b""
-    while not (text and text in received) and (chunk := connection.recv(65536)):
-        received += chunk
+    with contextlib.suppress(ConnectionResetError):
+        while not (text and text in received) and (chunk := connection.recv(65536)):
+            received += chunk
     return received
 
 
