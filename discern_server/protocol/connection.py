@@ -132,7 +132,7 @@ class StreamConnection:
     def _shut_streams(self) -> None:
         """Answer this client's listening streams: they would stay open for ever."""
         if self._listening is not None:
-            self._listening.shut()
+            self._listening.client_left()
 
     def _is_legacy(self, method: str, params: Mapping[str, Any] | None) -> bool:
         return self._options.legacy == "serve" and not eras.is_modern(method, params)

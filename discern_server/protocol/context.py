@@ -118,7 +118,8 @@ class Context:
 
 
 def _answer(wire: Mapping[str, Any]) -> Answer:
-    return Answer(wire["action"], wire.get("content") or {})
+    action = wire["action"]
+    return Answer(action, (wire.get("content") or {}) if action == "accept" else {})  # only that is checked
 
 
 class _ProgressGate:

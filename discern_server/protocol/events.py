@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 from weakref import WeakSet
 
+import anyio
 from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
@@ -97,6 +98,7 @@ class ListeningStreams:
         self._subscriptions = subscriptions
         self._handler = handler
         self._shut = False
+        self._client_left = False
 
     async def listen(
         self, surface: Surface, sdk: ServerRequestContext[Any, Any], params: SubscriptionsListenRequestParams
@@ -119,7 +121,13 @@ class ListeningStreams:
         readable = [uri for uri in asked if surface.find_resource(uri) is not None]
         notifications = params.notifications.model_copy(update={"resource_subscriptions": readable})
         with self._subscriptions.counted():
-            return await self._handler(sdk, params.model_copy(update={"notifications": notifications}))
+            params = params.model_copy(update={"notifications": notifications})
+            if not self._client_left:
+                return await self._handler(sdk, params)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._close_soon)
+                ended = await self._handler(sdk, params)
+            return ended  # noqa: RET504 - to mypy a task group may swallow what happens in it
 
     def close(self) -> None:
         """End those that are open: each is answered, which tells its client that it ended on purpose."""
@@ -128,4 +136,13 @@ class ListeningStreams:
     def shut(self) -> None:
         """End those that are open, and refuse further ones: also those whose request was read but not yet served."""
         self._shut = True
+        self.close()
+
+    def client_left(self) -> None:
+        """End those that are open, and each whose request was read before that, once it is acknowledged."""
+        self._client_left = True
+        self.close()
+
+    async def _close_soon(self) -> None:
+        """A task, so that it runs when the stream that is opened beside it is there to be closed."""
         self.close()

@@ -24,6 +24,7 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import (
     CONNECTION_CLOSED,
     INTERNAL_ERROR,
+    INVALID_REQUEST,
     ErrorData,
     JSONRPCError,
     JSONRPCNotification,
@@ -32,7 +33,11 @@ from mcp_types import (
     RequestId,
 )
 
+from discern_server.protocol.parsing import UnreadableError
+
 logger = logging.getLogger(__name__)
+
+_ID_IN_USE: Final = "Invalid request: the request that has this id is still open"
 
 STALLED_CLIENT_S: Final = 10.0
 """How long finished answers wait for a client that has closed its end but does not read."""
@@ -50,14 +55,14 @@ class Window:
     def __init__(self, size: int, drain_timeout_s: float) -> None:
         self._size = size
         self._drain_timeout_s = drain_timeout_s
-        self._open = 0
+        self._open: set[RequestId] = set()
         self._writing = 0
         self._standing: set[RequestId] = set()
         self._changed: anyio.Event | None = None
 
     def opened(self, request_id: RequestId, *, standing: bool = False) -> None:
         """A request was read. A `standing` one, which is meant to stay open, takes no room."""
-        self._open += 1
+        self._open.add(request_id)
         if standing:
             self._standing.add(request_id)
 
@@ -73,14 +78,18 @@ class Window:
 
     def closed(self, request_id: RequestId) -> None:
         """A request is done with: answered, or cancelled and never to be answered."""
-        self._open -= 1
+        self._open.discard(request_id)
         self._standing.discard(request_id)
         self.wake()
+
+    def is_open(self, request_id: RequestId) -> bool:
+        """Whether the request with this id is not done with yet."""
+        return request_id in self._open
 
     @property
     def has_room(self) -> bool:
         """Whether another request may be read."""
-        return self._open - len(self._standing) < self._size
+        return len(self._open) - len(self._standing) < self._size
 
     async def has_room_before_long(self) -> bool:
         """Wait for room after the end of the input: False once nothing has moved for the drain time."""
@@ -97,7 +106,7 @@ class Window:
 
     @property
     def _running(self) -> int:
-        return self._open - self._writing
+        return len(self._open) - self._writing
 
     async def _until(self, reached: Callable[[], bool]) -> bool:
         """Wait until `reached`; False once no request has changed for the drain time with some still running."""
@@ -205,8 +214,7 @@ class WindowedRead(_Wrapper):
         """The next message, once there is room for it."""
         item = await self._next()
         if item is not None:
-            self._count(item)
-            return item
+            return self._counted(item)
         self._at_end()
         await self._window.drained()
         raise anyio.EndOfStream
@@ -227,12 +235,15 @@ class WindowedRead(_Wrapper):
             await self._window.change()
         return True
 
-    def _count(self, item: SessionMessage | Exception) -> None:
+    def _counted(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         if not isinstance(item, SessionMessage):
-            return
+            return item
         message = item.message
         if isinstance(message, JSONRPCRequest):
             message.id = _exact(message.id)
+            if self._window.is_open(message.id):
+                # Served beside the first, neither could be told from the other, and only one could be cancelled.
+                return UnreadableError(INVALID_REQUEST, _ID_IN_USE, message.id)
             self._window.opened(message.id, standing=message.method == "subscriptions/listen")
             item.metadata = ServerMessageMetadata(
                 on_request_unanswered=partial(self._unanswered, message.id),
@@ -240,6 +251,7 @@ class WindowedRead(_Wrapper):
             )
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             _keep_request_id_exact(message)
+        return item
 
     async def _unanswered(self, request_id: RequestId) -> None:
         self._window.closed(request_id)

@@ -53,6 +53,22 @@ def test_requests_followed_by_the_end_of_the_input_are_all_answered():
     assert ids(done.stdout) == list(range(200))
 
 
+LISTENED_TO = """
+from discern_server import ServerFactory, Subscriptions, Surface, serve_stdio
+serve_stdio(ServerFactory(Surface("s", "1"), subscriptions=Subscriptions()))
+"""
+
+
+@pytest.mark.requirement(37, 40)
+def test_a_stream_asked_for_at_the_end_of_the_input_is_acknowledged_and_ended():
+    question = modern_request("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, id="l")
+    done = subprocess.run([sys.executable, "-c", LISTENED_TO], input=encode(question), capture_output=True, timeout=60)
+    acknowledged, ended = map(json.loads, done.stdout.splitlines())
+    assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+    assert (ended["id"], ended["result"]["resultType"]) == ("l", "complete")
+    assert done.returncode == 0
+
+
 def test_a_regular_file_as_input_and_output_is_served_whole(tmp_path):
     source, target = tmp_path / "in", tmp_path / "out"
     source.write_bytes(burst(200))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import anyio
 import pytest
@@ -202,6 +203,18 @@ async def test_a_user_may_say_no(action):
     async with raw_client(factory(two_questions)) as client:
         result = await client.result("tools/call", name="ask", arguments={}, inputResponses={"who": {"action": action}})
         assert result["content"] == [{"type": "text", "text": f"nobody ({action})"}]
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_what_comes_with_a_no_was_not_checked_and_is_not_told(action):
+    async def told(_args: Any, ctx: Any) -> Any:
+        answer = await ctx.elicit("who", "Who?", {"type": "object", "properties": {"name": {"type": "string"}}})
+        return dict(answer.content)
+
+    async with raw_client(factory(told)) as client:
+        responses = {"who": {"action": action, "content": {"name": 5}}}
+        result = await client.result("tools/call", name="ask", arguments={}, inputResponses=responses)
+        assert result["structuredContent"] == {}
 
 
 @pytest.mark.parametrize(

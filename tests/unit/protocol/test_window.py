@@ -9,6 +9,7 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from discern_server.protocol.parsing import UnreadableError
 from discern_server.protocol.window import StoppableRead, Window, WindowedRead, WindowedWrite
 
 pytestmark = pytest.mark.anyio
@@ -103,6 +104,19 @@ async def test_a_full_window_that_does_not_move_ends_an_input_that_has_ended():
         await wire.read.receive()
         with anyio.fail_after(60), pytest.raises(anyio.EndOfStream):
             await wire.read.receive()
+
+
+async def test_a_request_with_the_id_of_an_open_one_is_refused_and_the_id_is_free_once_that_is_answered():
+    async with Wire(Window(10, 30.0)) as wire:
+        for message in (request(1), request("1"), request(1)):
+            await wire.feed.send(message)
+        assert [(await wire.read.receive()).message.id for _ in range(2)] == [1, "1"]
+        refused = await wire.read.receive()
+        assert isinstance(refused, UnreadableError)
+        assert (refused.code, refused.id) == (-32600, 1)
+        await wire.write.send(response(1))
+        await wire.feed.send(request(1))
+        assert (await wire.read.receive()).message.id == 1
 
 
 async def test_a_cancelled_request_counts_as_done_though_it_is_never_answered():
