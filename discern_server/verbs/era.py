@@ -19,6 +19,7 @@ from discern_server.wire.examine import Target, examine, is_url
 from discern_server.wire.expectation import ERA_RULES, Expectation
 from discern_server.wire.limits import Limits
 from discern_server.wire.report import Report
+from discern_server.wire.urls import shown_url
 from discern_server.wire.verdict import Kind
 
 VERB: Final = "era"
@@ -105,7 +106,8 @@ def era(
         call: Whether to call a tool that says it only reads and needs no arguments.
     """
     if isinstance(target, str) and not is_url(target):
-        return failure(VERB, "not_a_url", f"{target!r} is no URL", hints=(f"discern era -- {target} starts a command",))
+        shown = shown_url(target)
+        return failure(VERB, "not_a_url", f"{shown!r} is no URL", hints=(f"discern era -- {shown} starts a command",))
     report = examine(target, expectation, cwd=cwd, headers=headers, limits=limits, call=call)
     place = _place(target, cwd or Path.cwd()) if not isinstance(target, str) else None
     return to_result(report, transcript=transcript, place=place)

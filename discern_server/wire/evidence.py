@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from discern_server.wire.messages import Message
 from discern_server.wire.transcript import Entry
+from discern_server.wire.urls import shown_url
 
 Transport: TypeAlias = Literal["stdio", "http"]
 
@@ -82,6 +83,11 @@ class Answer:
         return error if isinstance(error, dict) else None
 
     @property
+    def contradicts_itself(self) -> bool:
+        """Whether it has a result and an error, of which a response has one (JSON-RPC 2.0, section 5)."""
+        return self.result is not None and self.error is not None
+
+    @property
     def code(self) -> int | None:
         """The error's code, where it is an integer."""
         code = (self.error or {}).get("code")
@@ -102,6 +108,8 @@ class Answer:
         return f"{self.status} {said}" if self.status is not None else said
 
     def _said(self) -> str:
+        if self.contradicts_itself:
+            return f"a result and an error at once: {shortened(json.dumps(self.received))}"
         if self.error is not None:
             message = shortened(str(self.error.get("message", "")))
             return f"error {self.error.get('code')} “{message}”"
@@ -112,7 +120,7 @@ class Answer:
         if self.fault:
             return self.fault
         if location := self.header("location"):
-            return f"redirected to {shortened(location)}"
+            return f"redirected to {shortened(shown_url(location))}"
         if self.stream is not None:
             return "a stream of events"
         return f"no JSON-RPC: {shortened(self.body)}" if self.body else "nothing"

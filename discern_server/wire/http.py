@@ -14,9 +14,10 @@ that drips a byte a second meets the same bound as one that is silent. What goes
 from __future__ import annotations
 
 import base64
+import re
 import ssl
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -28,11 +29,14 @@ from discern_server.wire.limits import Limits
 from discern_server.wire.messages import Message, RequestId, answers, decode, encode
 from discern_server.wire.revisions import METHOD_HEADER, NAME_HEADER, VERSION_HEADER, VERSION_KEY
 from discern_server.wire.transcript import Direction, Transcript
+from discern_server.wire.urls import shown_url
 
 if TYPE_CHECKING:
     import httpx2
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 _GRACE_S: Final = 5.0
 _NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
@@ -95,7 +99,7 @@ def header_value(text: str) -> str:
     plain = text.isascii() and text.isprintable() and text == text.strip()
     if plain and not (text.startswith("=?base64?") and text.endswith("?=")):
         return text
-    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
+    return f"=?base64?{base64.b64encode(text.encode('utf-8', 'surrogatepass')).decode()}?="
 
 
 class HttpServer:
@@ -196,9 +200,10 @@ class HttpServer:
         try:
             if self._parts.port == 0:
                 raise ValueError("there is no port 0 to connect to")
+            _refuse_headers(self._headers)
             request = httpx2.Request(method, self.url, headers=headers, content=body)
         except (httpx2.InvalidURL, ValueError) as error:
-            exchange.fault = ConnectError(self.url, str(error))
+            exchange.fault = ConnectError(shown_url(self.url), str(error))
             return
         with anyio.move_on_after(timeout_s) as scope:
             try:
@@ -224,7 +229,7 @@ class HttpServer:
 
         reason = str(error) or type(error).__name__
         if isinstance(error, httpx2.ConnectError | httpx2.UnsupportedProtocol | httpx2.ProxyError):
-            return ConnectError(self.url, reason)
+            return ConnectError(shown_url(self.url), reason)
         return EndedError(reason=reason)
 
     def _record_request(self, method: str, headers: Mapping[str, str], body: bytes) -> None:
@@ -236,13 +241,36 @@ class HttpServer:
 
     def _record_answer(self, answer: HttpAnswer) -> None:
         if answer.status is not None:
-            told = {"content-type", "mcp-session-id", "location", "allow", "www-authenticate"}
-            lines = [f"HTTP {answer.status}", *(f"{name}: {value}" for name, value in answer.headers if name in told)]
+            lines = [f"HTTP {answer.status}", *(f"{name}: {value}" for name, value in _told(answer.headers))]
             self.transcript.add(Direction.RECEIVED, ", ".join(lines))
         if answer.body:
             self.transcript.add(Direction.RECEIVED, answer.body)
         if answer.fault:
             self.transcript.add(Direction.EVENT, str(answer.fault))
+
+
+def _told(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The response's headers that say something about it."""
+    for name, value in headers:
+        if name == "location":
+            yield name, shown_url(value)
+        elif name in ("content-type", "mcp-session-id", "allow", "www-authenticate"):
+            yield name, value
+
+
+def _refuse_headers(headers: Mapping[str, str]) -> None:
+    """Refuse a header that cannot be sent, without its value, which the HTTP library would tell.
+
+    Raises:
+        ValueError: A name is no token, or a value holds a control character or is no ASCII (RFC 9110, section 5).
+    """
+    for name, value in headers.items():
+        if not _TOKEN.fullmatch(name):
+            raise ValueError(f"{name!r} cannot be the name of a header")
+        if not _VALUE.fullmatch(value):
+            raise ValueError(
+                f"the value of the header {name} has a character that no header may have, such as a newline at its end"
+            )
 
 
 def _split(url: str) -> SplitResult:

@@ -14,7 +14,8 @@ class Limits:
         exit_s: Seconds to wait for the process to end once its input or its output is closed.
         total_s: Seconds after which a probe asks no further question.
         line_bytes: The longest line, or HTTP body, that is read.
-        output_bytes: The most that is read from one process, or in one conversation over HTTP.
+        output_bytes: The most that is read from one process, or in one conversation over HTTP. A line counts for 256
+            bytes more than it has: to look at millions of short ones would take minutes.
     """
 
     answer_s: float = 15.0

@@ -55,8 +55,14 @@ def notification(method: str, params: Mapping[str, Any] | None = None) -> Messag
 
 
 def encode(message: Any) -> bytes:
-    """One message as compact UTF-8 JSON, without the newline that ends it on stdio."""
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+    """One message as compact UTF-8 JSON, without the newline that ends it on stdio.
+
+    What UTF-8 cannot carry is escaped: half of a surrogate pair, in a cursor say, goes back as the server sent it.
+    """
+    try:
+        return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        return json.dumps(message, separators=(",", ":")).encode()
 
 
 def decode(line: bytes) -> Message | None:

@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from discern_server.wire.errors import AnswerError, ConnectError, EndedError, InputClosedError, StartError, WireError
+from discern_server.wire.errors import (
+    AnswerError,
+    ConnectError,
+    EndedError,
+    InputClosedError,
+    SilenceError,
+    StartError,
+    WireError,
+)
 from discern_server.wire.evidence import Answer, Burst, Conversation, Evidence, Exit, Question, shortened
 from discern_server.wire.http import HttpAnswer, HttpServer
 from discern_server.wire.limits import Limits
@@ -21,6 +29,7 @@ from discern_server.wire.messages import Message, answers, encode, modern_reques
 from discern_server.wire.questions import ON_STDIO, OVER_HTTP, WITHOUT_ANSWER, openings
 from discern_server.wire.revisions import LEGACY
 from discern_server.wire.stdio import StdioServer
+from discern_server.wire.urls import shown_url
 
 _LEAST_PATIENCE_S: Final = 5.0
 _STREAM_PATIENCE_S: Final = 2.0
@@ -83,7 +92,7 @@ def probe_url(
         return talk.end()
 
     asked = _hold(openings(legacy_revision, call=call), OVER_HTTP, WITHOUT_ANSWER, converse, _Pace(limits))
-    return Evidence(target=url, transport="http", **asked)
+    return Evidence(target=shown_url(url), transport="http", **asked)
 
 
 _AnyStep: TypeAlias = Callable[[Any], Any]
@@ -201,6 +210,8 @@ class _StdioTalk:
         """What went wrong, with what came instead of the answer or, from a process that ended, its last words."""
         if self._server.unclaimed:
             return f"{error}; it sent {shortened(encode(self._server.unclaimed[-1]).decode())}"
+        if isinstance(error, SilenceError) and self._server.noise:
+            return f"{error}; it wrote {shortened(self._server.noise[0].decode('utf-8', 'backslashreplace'))!r}"
         words = _last_words(self._server.stderr)
         ended = isinstance(error, (EndedError, InputClosedError))
         return f"{error}; its last words: {words}" if ended and words else str(error)

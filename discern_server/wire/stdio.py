@@ -38,6 +38,8 @@ from discern_server.wire.messages import Message, RequestId, answers, decode, en
 from discern_server.wire.transcript import Direction, Transcript
 
 _CHUNK_BYTES: Final = 65536
+_LINE_COST_BYTES: Final = 256
+_MAX_NOISE_LINES: Final = 1000
 _STDERR_BYTES: Final = 262144
 _HOPELESS_S: Final = 0.2
 _READER_S: Final = 2.0
@@ -51,7 +53,7 @@ class StdioServer:
     Attributes:
         command: The argument list it was started with.
         transcript: What went over the wire, in the order seen.
-        noise: The lines of stdout that were no JSON objects, in order.
+        noise: The lines of stdout that were no JSON objects, in order; the first thousand of them.
         unclaimed: Messages that came while `reply` waited for another one, in order.
     """
 
@@ -254,7 +256,8 @@ class StdioServer:
             message = decode(line)
             if message is not None:
                 return message
-            self.noise.append(line)
+            if len(self.noise) < _MAX_NOISE_LINES:
+                self.noise.append(line)
 
     def reply(self, id: RequestId, timeout_s: float | None = None) -> Message:  # noqa: A002 - JSON-RPC's word
         """The response to the request `id`; other messages are kept in `unclaimed`.
@@ -407,6 +410,7 @@ class _LineReader:
         while chunk := self._read():
             total_bytes += len(chunk)
             *complete, rest = chunk.split(b"\n")
+            total_bytes += _LINE_COST_BYTES * len(complete)
             for line in complete:
                 self._emit(b"".join([*pending, line]))
                 pending, pending_bytes = [], 0

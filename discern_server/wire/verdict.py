@@ -105,6 +105,8 @@ _KINDS: Final = {
 
 def proves_modern(answer: Answer) -> bool:
     """Whether only a modern server answers so."""
+    if answer.contradicts_itself:
+        return False
     if answer.question is Question.INITIALIZE or answer.question is Question.BARE:
         return is_modern_error(answer)
     return is_discover_result(answer) or _has_result_type(answer) or is_modern_error(answer)
@@ -151,7 +153,7 @@ def _has_result_type(answer: Answer) -> bool:
 
 def _legacy_proof(evidence: Evidence) -> Answer | None:
     initialize, get = evidence.get(Question.INITIALIZE), evidence.get(Question.GET)
-    if initialize and is_initialize_result(initialize):
+    if initialize and is_initialize_result(initialize) and not initialize.contradicts_itself:
         return initialize
     return get if get and opens_http_sse(get) else None
 

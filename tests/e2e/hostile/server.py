@@ -104,6 +104,14 @@ class FloodOfLines(Server):
             self.write({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": number}})
 
 
+class FloodOfBlankLines(Server):
+    """Small enough to be endless in memory and time before the bytes are many."""
+
+    def run(self) -> None:
+        while True:
+            self.write_raw(b"\n" * 65536)
+
+
 class EndlessLine(Server):
     def run(self) -> None:
         while True:
@@ -183,6 +191,20 @@ class OddShapes(Server):
         return shape if isinstance(shape, dict) else {"result": shape, "error": shape}
 
 
+class Both(Server):
+    """Never decides whether it worked."""
+
+    def answer(self, message: dict[str, Any]) -> dict[str, Any]:
+        return {**result(supportedVersions=[REVISION]), **error(-32022, "no", {"supported": [REVISION]})}
+
+
+class LanguageServer(Server):
+    """Frames its messages as another protocol does."""
+
+    def write_raw(self, data: bytes) -> None:
+        super().write_raw(b"Content-Length: %d\r\n\r\n%s" % (len(data) - 1, data[:-1]))
+
+
 # --- those that are servers, with a fault ------------------------------------------------------------------
 
 
@@ -236,6 +258,16 @@ class BadTools(Server):
     def tools(self) -> list[dict[str, Any]]:
         bad: list[Any] = [{"name": "two words", "inputSchema": {"type": "objekt"}}, "not a tool", {}, *TOOLS, *TOOLS]
         return bad
+
+
+class HalfCharacters(Server):
+    """What its tools and cursors are called is half of a surrogate pair, which no encoding can carry."""
+
+    def serve(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        if method == "tools/list":
+            more = {} if "cursor" in params else {"nextCursor": "\ud800"}
+            return result(tools=[{**TOOLS[0], "name": f"{len(more)}\ud800"}], **more, **HINTS)
+        return super().serve(method, params)
 
 
 class NoHints(Server):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 import socket
@@ -9,16 +10,19 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from discern_server.result import serialize
+from discern_server.verbs.era import era
 from discern_server.wire.checks import Outcome
 from discern_server.wire.expectation import Expectation
 from discern_server.wire.limits import Limits
 from discern_server.wire.probe import probe_url
 from discern_server.wire.report import Report, report_on
 from tests.e2e.bounded import within
-from tests.e2e.hostile.server import VERSION, Server, error
+from tests.e2e.hostile.server import VERSION, HalfCharacters, Server, error
 from tests.e2e.raw_http import Answer, listening, nobody, response, send
 
 PATIENT = Limits(answer_s=60, total_s=300, line_bytes=1_000_000, output_bytes=3_000_000)
@@ -176,6 +180,62 @@ def assert_no_server(told: Report, evidence: str) -> None:
     assert told.verdict.kind == "not-mcp"
     assert evidence in told.verdict.reason
     assert told.diagnostics[0].rule == "era.not-mcp"
+
+
+SECRET = "hunter2"
+
+
+@pytest.mark.parametrize("place", ["http://user:{}@127.0.0.1:{}/mcp", "http://127.0.0.1:{1}/mcp?api_key={0}"])
+def test_a_secret_in_the_url_is_used_and_not_shown(place: str):
+    requests: list[bytes] = []
+
+    def answer(connection: socket.socket, request: bytes) -> None:
+        requests.append(request)
+        good()(connection, request)
+
+    with listening(answer) as url:
+        told = era(place.format(SECRET, urlsplit(url).port), transcript=True)
+    assert told.data is not None
+    assert told.data["verdict"] == "modern-only"
+    assert "***" in told.data["target"]
+    assert SECRET not in json.dumps(serialize(told))
+    used = (SECRET.encode(), base64.b64encode(f"user:{SECRET}".encode()))
+    assert all(any(form in request for form in used) for request in requests)
+
+
+@pytest.mark.parametrize(("name", "value"), [("Authorization", f"Bearer {SECRET}\n"), ("X-Key", f"{SECRET}é")])
+def test_a_header_that_cannot_be_sent_is_named_without_its_value(name: str, value: str):
+    with nobody() as port:
+        told = era(f"http://127.0.0.1:{port}/mcp", headers={name: value}, transcript=True)
+    assert told.error == "unreachable"
+    assert f"the value of the header {name} has a character that no header may have" in (told.message or "")
+    assert SECRET not in json.dumps(serialize(told))
+
+
+def test_where_a_redirect_leads_is_told_without_the_secrets_in_it():
+    elsewhere = f"Location: https://a:{SECRET}@example.com/?code={SECRET}\r\n"
+    told = report(send(response(b"", "302 Found", headers=elsewhere)))
+    assert_no_server(told, "302 redirected to https://***@example.com/?code=***")
+    assert SECRET not in "\n".join(told.transcript())
+
+
+def test_half_characters_go_back_as_they_came():
+    seen: list[bytes] = []
+
+    def answer(connection: socket.socket, request: bytes) -> None:
+        _head, _, body = request.partition(b"\r\n\r\n")
+        message = json.loads(body) if body else {}
+        if message.get("method") != "tools/list":
+            good()(connection, request)
+            return
+        seen.append(body)
+        reply = {"jsonrpc": "2.0", "id": message["id"], **HalfCharacters().answer(message)}
+        connection.sendall(whole(200, reply))
+
+    told = report(answer)
+    assert told.verdict.kind == "modern-only"
+    assert told.tool_count == 2
+    assert any(b'"cursor":"\\ud800"' in body for body in seen)
 
 
 def test_nobody_there_is_told():
