@@ -60,8 +60,8 @@ def parse(line: str) -> JSONRPCMessage:
     """
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValidationError as error:
-        if line == OVERLONG or not _parser_refused(error):
+    except ValidationError:
+        if line == OVERLONG:
             raise
         if not is_unicode(line):
             raise UnreadableError(PARSE_ERROR, _NO_UTF8, id_in(line)) from None
@@ -72,9 +72,18 @@ def parse(line: str) -> JSONRPCMessage:
         decoded = _decode(line, _decoder_of_long_numbers)
     except ValueError:
         raise UnreadableError(PARSE_ERROR, _NO_JSON, id_in(line)) from None
-    if isinstance(decoded, dict) and "method" in decoded and "id" in decoded and readable_id(decoded) is None:
+    return _message(decoded)
+
+
+def _message(decoded: Any) -> JSONRPCMessage:
+    if not isinstance(decoded, dict):
+        raise UnreadableError(INVALID_REQUEST, _NO_OBJECT)
+    if "method" in decoded and "id" in decoded and readable_id(decoded) is None:
         raise UnreadableError(INVALID_REQUEST, _NO_ID)
-    return jsonrpc_message_adapter.validate_python(decoded, by_name=False)
+    try:
+        return jsonrpc_message_adapter.validate_python(decoded, by_name=False)
+    except ValidationError:
+        raise UnreadableError(INVALID_REQUEST, _NO_MESSAGE, _request_id(decoded)) from None
 
 
 def decode(text: str) -> Any:
@@ -153,10 +162,6 @@ def _decode(text: str, decoder: json.JSONDecoder) -> Any:
         return decoder.decode(text)
     except RecursionError:
         raise ValueError("it nests too deeply") from None
-
-
-def _parser_refused(error: ValidationError) -> bool:
-    return error.errors(include_url=False, include_input=False)[0]["type"] in ("json_invalid", "string_unicode")
 
 
 def _request_id(message: Any) -> JsonRpcId:
