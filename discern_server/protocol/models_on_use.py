@@ -8,17 +8,32 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
+
+_KNOWN_TO: Final = (2, 14)
+"""The newest minor version of pydantic whose inside these steps were tried with; the SDK admits any that is newer."""
 
 
 @contextmanager
 def models_built_on_use() -> Iterator[None]:
-    """Models and adapters of pydantic that are defined meanwhile build their validators on first use."""
+    """Models that are defined meanwhile build their validators on first use; adapters too, where pydantic is known."""
+    from pydantic import VERSION, BaseModel
+
+    with _replaced(BaseModel, "model_config", {**BaseModel.model_config, "defer_build": True}):
+        if tuple(map(int, VERSION.split(".")[:2])) > _KNOWN_TO:
+            yield
+            return
+        with _all_built_on_use():
+            yield
+
+
+@contextmanager
+def _all_built_on_use() -> Iterator[None]:
+    """Those too that pydantic's own ``defer_build`` does not reach."""
     from pydantic import BaseModel, TypeAdapter
 
     model_rebuild = classmethod(_rebuilding_on_use(vars(BaseModel)["model_rebuild"].__func__))
     with (
-        _replaced(BaseModel, "model_config", {**BaseModel.model_config, "defer_build": True}),
         # An adapter of a union has no model whose configuration it could heed.
         _replaced(TypeAdapter, "_defer_build", property(lambda _adapter: True)),
         _replaced(BaseModel, "model_rebuild", model_rebuild),
