@@ -6,7 +6,7 @@ import pydantic
 import pytest
 from pydantic import BaseModel, TypeAdapter
 
-from discern_server.protocol.models_on_use import models_built_on_use
+from discern_server.protocol.quick_start.models_on_use import models_built_on_use
 
 
 def inside() -> tuple[object, object]:

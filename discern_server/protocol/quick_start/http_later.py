@@ -13,7 +13,7 @@ from functools import wraps
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from discern_server.protocol.stand_ins import StandIn, standing_in
+from discern_server.protocol.quick_start.stand_ins import StandIn, standing_in
 
 _SERVER: Final = "mcp.server.lowlevel.server"
 _METHOD: Final = "streamable_http_app"

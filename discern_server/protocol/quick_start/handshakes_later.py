@@ -12,8 +12,8 @@ import sys
 import threading
 from typing import Any, Final
 
-from discern_server.protocol.models_on_use import models_built_on_use
-from discern_server.protocol.stand_ins import StandIn, standing_in
+from discern_server.protocol.quick_start.models_on_use import models_built_on_use
+from discern_server.protocol.quick_start.stand_ins import StandIn, standing_in
 
 _TABLES: Final = "mcp_types.methods"
 _HANDSHAKE_MODELS: Final = "mcp_types._v2025_11_25"
