@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 import anyio
 from mcp.server.connection import Connection, NotifyOnlyOutbound
-from mcp.server.runner import ServerRunner, aclose_shielded, modern_error_data, serve_one
+from mcp.server.runner import ServerRunner, aclose_shielded, modern_error_data
 from mcp.shared.dispatcher import DispatchContext
 from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
@@ -167,7 +167,12 @@ class StreamConnection:
             route.protocol_version, route.client_info, route.client_capabilities, outbound=self._outbound
         )
         server = self._factory.build(scope, self._listening)
-        return await serve_one(server, dctx, method, params, connection=connection, lifespan_state=self._state)
+        runner = ServerRunner(server, connection, self._state)
+        try:
+            return await runner.on_request(dctx, method, params)
+        finally:
+            del runner.on_request  # the runner keeps it, and so itself and the server, until the collector comes by
+            await aclose_shielded(connection)
 
     async def _serve_legacy(
         self, dctx: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None

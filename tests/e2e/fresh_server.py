@@ -52,9 +52,14 @@ async def meet(args: dict[str, Any], _ctx: RequestContext) -> dict[str, Any]:
 
 
 async def report(_args: dict[str, Any], _ctx: RequestContext) -> dict[str, Any]:
-    """How many were built, and how many live beside the one that serves this."""
+    """How many were built, and how many live with the one that serves this: uncollected, and once garbage is."""
+    uncollected = _alive()
     gc.collect()
-    return {"built": len(BUILT), "alive": sum(1 for server in BUILT if server() is not None)}
+    return {"built": len(BUILT), "uncollected": uncollected, "alive": _alive()}
+
+
+def _alive() -> int:
+    return sum(1 for server in BUILT if server() is not None)
 
 
 def tool(name: str, *arguments: str) -> ToolDefinition:
@@ -68,6 +73,7 @@ SURFACE = Surface(
 )
 
 if __name__ == "__main__":
+    gc.disable()  # it collects when it is told to
     if "http" in sys.argv:
         serve_http(http_app(RecordingFactory(SURFACE)), port=int(sys.argv[-1]))
     else:

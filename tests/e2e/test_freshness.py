@@ -43,11 +43,11 @@ def test_two_interleaved_requests_see_different_servers(server):
     assert first["identity"] != second["identity"]
 
 
-def test_a_server_is_garbage_after_its_request(server):
+def test_a_server_is_gone_with_its_request_and_waits_for_no_collector(server):
     for number in range(1, 21):
         server.ask(modern_request("tools/list", id=number))
     report = server.ask(call("report", {}, id=100))["result"]["structuredContent"]
-    assert report == {"built": 21, "alive": 1}
+    assert report == {"built": 21, "uncollected": 1, "alive": 1}
 
 
 def test_a_request_that_is_refused_builds_no_server(server):
