@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import TracebackType
 from typing import Final
 
@@ -55,24 +53,6 @@ async def read_body(receive: Receive, declared_bytes: str | None, max_bytes: int
             raise BodyTooLargeError
         if not message.get("more_body", False):
             return bytes(chunks)
-
-
-@contextmanager
-def must_end_within(timeout_s: float) -> Iterator[None]:
-    """A ``with`` block that is cancelled after `timeout_s`; asyncio only.
-
-    Raises:
-        TimeoutError: It was.
-    """
-    scope = anyio.CancelScope()
-    timer = asyncio.get_running_loop().call_later(timeout_s, scope.cancel, context=_EMPTY)
-    try:
-        with scope:
-            yield
-    finally:
-        timer.cancel()
-    if scope.cancelled_caught:
-        raise TimeoutError
 
 
 def replay(body: bytes, receive: Receive) -> Receive:

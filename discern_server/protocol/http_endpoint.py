@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -21,7 +22,6 @@ from discern_server.protocol.http_disconnect import (
     BodyTooLargeError,
     ClientLeftError,
     cancel_when_client_leaves,
-    must_end_within,
     read_body,
     replay,
 )
@@ -114,7 +114,7 @@ class Endpoint:
     async def _answer(self, manager: FreshServers, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _headers(scope)
         try:
-            with must_end_within(self._options.body_timeout_s):
+            async with asyncio.timeout(self._options.body_timeout_s):
                 body = await read_body(receive, headers.get("content-length"), self._options.max_body_bytes)
         except BodyTooLargeError:
             message = f"The body is larger than the {self._options.max_body_bytes} bytes that are accepted"

@@ -7,7 +7,6 @@ verifier, a handler) takes the first line of a name, where a proxy before us may
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Final
 
 from starlette.responses import Response
@@ -34,12 +33,13 @@ def tidy(scope: Scope) -> Scope | Response:
         message = f"A request has {MAX_HEADERS} headers at most, and {MAX_HEADER_BYTES} bytes of them"
         return Response(message, 431, {"Connection": "close"})
     headers = [(name, value.strip(b" \t")) for name, value in headers]
-    times = Counter(name for name, _ in headers)
-    for name in _ONCE:
-        if times[name] > 1:
-            return Response(f"{name.decode('ascii')} header appears more than once", 400)
-    if times[_LISTS] > 1:
-        accepted = b", ".join(value for name, value in headers if name == _LISTS)
-        headers = [header for header in headers if header[0] != _LISTS]
-        headers.append((_LISTS, accepted))
+    names = [name for name, _ in headers]
+    if len({*names}) < len(names):
+        for name in _ONCE:
+            if names.count(name) > 1:
+                return Response(f"{name.decode('ascii')} header appears more than once", 400)
+        accepted = [value for name, value in headers if name == _LISTS]
+        if len(accepted) > 1:
+            headers = [header for header in headers if header[0] != _LISTS]
+            headers.append((_LISTS, b", ".join(accepted)))
     return {**scope, "headers": headers}
