@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,12 +29,14 @@ class Spread:
 
 
 def alternate(rounds: int, subjects: Mapping[str, Callable[[int], T]]) -> dict[str, list[T]]:
-    """Measure every subject once in each round; who begins changes from round to round."""
+    """Measure every subject once in each round, in an order that is drawn anew, the same in every run.
+
+    In an order that only rotates, each subject would follow the same other one, and find the caches as that left them.
+    """
     samples: dict[str, list[T]] = {name: [] for name in subjects}
-    names = list(subjects)
+    order = random.Random(0)
     for number in range(rounds):
-        begin = number % len(names)
-        for name in [*names[begin:], *names[:begin]]:
+        for name in order.sample(list(subjects), len(subjects)):
             samples[name].append(subjects[name](number))
     return samples
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from itertools import pairwise
 
 import pytest
 
@@ -48,16 +49,17 @@ def test_a_missing_tool_is_an_error():
         definitions.check_names(["t00000", "t00001"], 3)
 
 
-def test_subjects_take_turns_and_each_begins_once():
+def test_each_subject_is_measured_once_in_a_round_and_follows_every_other_one_in_some():
     order: list[str] = []
 
     def measure(name: str, number: int) -> int:
         order.append(name)
         return number
 
-    samples = alternate(2, {name: partial(measure, name) for name in "ab"})
-    assert order == ["a", "b", "b", "a"]
-    assert samples == {"a": [0, 1], "b": [0, 1]}
+    samples = alternate(20, {name: partial(measure, name) for name in "abc"})
+    assert samples == {name: list(range(20)) for name in "abc"}
+    assert all(sorted(order[start : start + 3]) == ["a", "b", "c"] for start in range(0, 60, 3))
+    assert {*pairwise(order)} >= {(one, other) for one in "abc" for other in "abc" if one != other}
 
 
 def test_a_ratio_is_taken_within_each_round():
