@@ -27,7 +27,7 @@ class Size:
     cold_rounds: int
 
 
-FULL: Final = Size(rounds=25, batch=400, cold_rounds=5)
+FULL: Final = Size(rounds=41, batch=400, cold_rounds=5)
 QUICK: Final = Size(rounds=9, batch=200, cold_rounds=2)
 
 

@@ -185,8 +185,12 @@ def _handlers(surface: Surface, scope: RequestScope) -> dict[str, Any]:
     since the SDK derives the capabilities from the handlers: ``server/discover``, and the handshake.
     """
     methods = (scope.method,) if scope.method in _HANDLERS else _HANDLERS
-    served = [_HANDLERS[method] for method in methods if method in surface.methods]
-    return {keyword: partial(handler, surface, scope) for keyword, handler in served}
+    handlers = {}
+    for method in methods:
+        if method in surface.methods:
+            keyword, handler = _HANDLERS[method]
+            handlers[keyword] = partial(handler, surface, scope)
+    return handlers
 
 
 # --- lists ------------------------------------------------------------------------------------------
