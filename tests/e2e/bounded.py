@@ -1,12 +1,10 @@
-"""Bounds: generous ones on what has to come, and one on what must end by itself."""
+"""Bounds: generous ones on what has to come, and one on what must end by itself. Also for what runs without pytest."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from typing import TypeVar
-
-import pytest
 
 from discern_server.wire.limits import Limits
 
@@ -23,5 +21,5 @@ def within(seconds: float, act: Callable[[], T]) -> T:
     thread.start()
     thread.join(seconds)
     if not outcome:
-        pytest.fail(f"it had not ended after {seconds} s, or it failed")
+        raise AssertionError(f"it had not ended after {seconds} s, or it failed")
     return outcome[0]
