@@ -15,6 +15,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from pydantic import ValidationError
 
+from discern_server.schema.pointer import pointer
+
 _SHOWN: Final = 5
 _SHOWN_POINTER: Final = 200
 _WANTED: Final = (
@@ -47,25 +49,26 @@ def params_faults(error: ValidationError, params: Mapping[str, Any] | None) -> S
     """What is wrong with `params`, each place once; of a value that may have several forms, what each of them asks."""
     wanted: dict[str, list[str]] = {}
     for finding in error.errors(include_url=False, include_input=False):
-        pointer = _pointer(finding["loc"], params, ends_missing=finding["type"] == "missing")
-        forms = wanted.setdefault(pointer, [])
+        place = _place(finding["loc"], params, ends_missing=finding["type"] == "missing")
+        forms = wanted.setdefault(place, [])
         form = _wanted(finding)
         if form not in forms:
             forms.append(form)
-    faults = [f"{pointer or 'params'} {_saying(forms)}" for pointer, forms in wanted.items()]
+    faults = [f"{place or 'params'} {_saying(forms)}" for place, forms in wanted.items()]
     return faults if len(faults) <= _SHOWN else [*faults[:_SHOWN], "and more"]
 
 
-def _pointer(location: Sequence[int | str], params: Any, *, ends_missing: bool) -> str:
+def _place(location: Sequence[int | str], params: Any, *, ends_missing: bool) -> str:
     """The place within the params. The models put the names of their own classes in between, which lead nowhere."""
-    pointer, value = "", params
+    steps: list[int | str] = []
+    value = params
     for step in location:
         if _leads(step, value):
             value = value[step]
         elif not (ends_missing and step is location[-1] and isinstance(value, Mapping)):
             continue
-        pointer += f"/{str(step).replace('~', '~0').replace('/', '~1')}"
-    return pointer[:_SHOWN_POINTER]
+        steps.append(step)
+    return pointer(steps)[:_SHOWN_POINTER]
 
 
 def _leads(step: int | str, value: Any) -> bool:

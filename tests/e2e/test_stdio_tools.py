@@ -42,7 +42,7 @@ def server():
 
 @pytest.mark.requirement(46)
 def test_a_listed_schema_is_its_file_byte_for_byte(tmp_path):
-    definition = '{"description":"odd","name":"odd","x-extra":[null],"inputSchema":%s}' % ODD_SCHEMA  # noqa: UP031
+    definition = '{"description":"odd","name":"odd","x-extra":[null],"inputSchema":%s}' % ODD_SCHEMA  # noqa: UP031 - braces would need escaping
     (tmp_path / "odd.json").write_text(definition, encoding="utf-8")
     with StdioServer([sys.executable, "-c", FROM_FILES, str(tmp_path)], limits=PATIENT) as server:
         server.send(modern_request("tools/list"))

@@ -16,7 +16,7 @@ from discern_server.protocol.pipes import OVERLONG
 def request(**members: str) -> str:
     """A request of these members, each given as JSON text."""
     told = {"jsonrpc": '"2.0"', "id": "1", "method": '"m"', **members}
-    return "{%s}" % ",".join(f'"{name}":{text}' for name, text in told.items() if text)  # noqa: UP031
+    return "{%s}" % ",".join(f'"{name}":{text}' for name, text in told.items() if text)  # noqa: UP031 - braces would need escaping
 
 
 def answer(line: str) -> tuple[Any, int, str]:
@@ -62,7 +62,7 @@ def test_a_request_whose_id_is_anything_else_is_no_notification(request_id):
     ],
 )
 def test_what_is_json_is_left_to_whoever_validates_it(params, value):
-    message = parse(request(params='{"a":%s}' % params))  # noqa: UP031
+    message = parse(request(params='{"a":%s}' % params))  # noqa: UP031 - braces would need escaping
     assert isinstance(message, JSONRPCRequest)
     assert message.params == {"a": value}
 
@@ -78,7 +78,7 @@ def test_a_request_without_an_id_is_a_notification():
 
 @pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
 def test_what_is_no_number_is_no_json_and_keeps_the_id(constant):
-    assert answer(request(params='{"a":%s}' % constant))[:2] == (1, -32700)  # noqa: UP031
+    assert answer(request(params='{"a":%s}' % constant))[:2] == (1, -32700)  # noqa: UP031 - braces would need escaping
 
 
 def test_what_is_not_utf_8_is_refused_with_the_id():
@@ -118,4 +118,4 @@ def test_a_line_that_is_no_message_is_told_why(line, request_id, code, words):
     "member", ['"result":null', '"result":[]', '"error":"text"', '"error":{"code":"x","message":"m"}']
 )
 def test_the_id_of_a_faulty_response_is_not_told_as_it_may_be_that_of_a_request_of_the_client(member):
-    assert answer('{"jsonrpc":"2.0","id":1,%s}' % member)[:2] == (None, -32600)  # noqa: UP031
+    assert answer('{"jsonrpc":"2.0","id":1,%s}' % member)[:2] == (None, -32600)  # noqa: UP031 - braces would need escaping
